@@ -77,7 +77,7 @@ def entry_point_of(exchange: Exchange) -> str:
 
 
 def expect_reports(sending: Sending, *, observes: bool) -> None:
-    """Note in ended calls the reports that are due, if the adapter `observes` its calls.
+    """Note for each ended call the reports that must arrive, if the adapter `observes` its calls.
 
     A retryable answer that no plan explains may come from a gateway, which observes nothing (R114).
     """

@@ -53,7 +53,7 @@ class Source:
             time.sleep(seconds)
 
     def enter(self, scope: str) -> None:
-        """Note that the following inputs belong to this scope, until `leave`."""
+        """Note that the following inputs belong to this shared fact or clean-up, until `leave`."""
 
     def leave(self) -> None:
         """Note that the current scope has ended."""
@@ -173,7 +173,7 @@ def scope_entries() -> Counter[str]:
 
 
 def reset_entries(given: Counter[str]) -> None:
-    """Set the entries of scopes back to earlier numbers, because the facts found out since then were forgotten."""
+    """Restore an earlier result of `scope_entries`, after the facts that were found out since then were forgotten."""
     _entered.clear()
     _entered.update(given)
 

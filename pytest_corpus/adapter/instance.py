@@ -101,7 +101,7 @@ class Instance(Protocol):
 
     def has_handler(self, component: str) -> bool: ...
 
-    def is_named(self, component: str) -> bool: ...
+    def has_named_handler(self, component: str) -> bool: ...
 
     def has_stream(self, component: str) -> bool: ...
 
@@ -259,7 +259,7 @@ class AdapterInstance:
         """True if there is a handler for the operations of a component."""
         return self._opened.has_handler(component)
 
-    def is_named(self, component: str) -> bool:
+    def has_named_handler(self, component: str) -> bool:
         """True if the factory returned a handler for this component by name."""
         return component in self._opened.transports
 
@@ -291,7 +291,7 @@ class AdapterInstance:
             if exchange.secrets and self.hears_logs:
                 with giving_way():
                     time.sleep(SETTLE_S)
-            exchange.observed.logs, exchange.observed.headers = self.remote.side_channel.take_reports()
+            exchange.observed.logs, exchange.observed.headers = self.remote.side_channel.take_lines_and_headers()
 
     def _call_once(self, sending: Sending) -> None:
         [exchange] = sending.exchanges

@@ -89,7 +89,7 @@ def begin_part(part: Part | None) -> None:
 
 @contextmanager
 def part_of(outer: Part | None, chance: Any = None, *, is_seen: bool = True) -> Iterator[Part]:
-    """Begin a part within another part. If `is_seen`, the outer part gets the exchanges at the end."""
+    """Begin a part within `outer`, with the random inputs `chance`. If `is_seen`, `outer` also gets its exchanges."""
     part = Part(outer, chance)
     before = _PART.set(part)
     try:

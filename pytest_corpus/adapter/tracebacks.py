@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Final
 
 from pytest_corpus.adapter.snapshot import safe_str
-from pytest_corpus.redaction import display_path, foreign_text, mask_secrets, type_name
+from pytest_corpus.redaction import display_path, mask_secrets, show_foreign_text, type_name
 
 MOST_FRAMES: Final = 12
 MOST_CAUSES: Final = 3
@@ -122,7 +122,7 @@ def _function_name(function: str) -> str:
 
 def message_of(raised: EscapedException, secrets: tuple[str, ...]) -> str:
     """Return an exception with its message and its place, in one line."""
-    message = foreign_text(raised.message, secrets)
+    message = show_foreign_text(raised.message, secrets)
     where = f"  (at {raised.place})" if raised.place else ""
     return mask_secrets(f"{raised.type}: " if message else raised.type, secrets) + message + where
 
@@ -134,10 +134,11 @@ def traceback_of(raised: EscapedException, secrets: tuple[str, ...]) -> Iterator
         linecache.checkcache(file)  # the file may have changed since it was read
         source = linecache.getline(file, place.line).strip()
         yield mask_secrets(f"{place} in {place.function}", secrets) + (
-            f": {foreign_text(source, secrets)}" if source else ""
+            f": {show_foreign_text(source, secrets)}" if source else ""
         )
     yield from (
-        f"caused by {mask_secrets(name, secrets)}: {foreign_text(message, secrets)}" for name, message in raised.causes
+        f"caused by {mask_secrets(name, secrets)}: {show_foreign_text(message, secrets)}"
+        for name, message in raised.causes
     )
 
 

@@ -104,7 +104,7 @@ class Body:
         self.turns.give_turn()
 
     def resume(self) -> None:
-        """Wait until no other body runs, and restore the attributes. Raises Disturbed if the run has ended."""
+        """Wait until no other body runs, and restore the test's attributes. Raises Disturbed if the run has ended."""
         since = time.monotonic()
         self.turns.take_turn()
         self.lost_s += time.monotonic() - since
@@ -135,7 +135,7 @@ class Body:
 
 
 class Split:
-    """Pieces of the work of a body, in several threads. Some pieces go on while others wait.
+    """Carries out the pieces of a body's work in several threads, so that a piece can go on while others wait.
 
     Attributes:
         busy: the number of threads that do pieces.

@@ -111,7 +111,7 @@ class Player(Source):
 
 @dataclass(slots=True)
 class _Part:
-    """The recorded calls (`lines`) and readings of a test or of a shared fact, and the positions of the next ones."""
+    """The recorded calls and readings of a test or of a shared fact. `place` and `read` count those that were used."""
 
     lines: Sequence[bytes]
     readings: Mapping[str, list[Any]]
@@ -120,7 +120,7 @@ class _Part:
 
     @classmethod
     def of(cls, trace: TestTrace, fact: str) -> _Part:
-        """Return the part of a recording that determined a fact; with an empty name, the rest of the recording."""
+        """Return the calls and readings that determined a fact; with an empty name, those that determined no fact."""
         ended = trace.ended
         return cls(trace.by_fact.get(fact, []), (ended["readings"] if ended else {}).get(fact, {}))
 
@@ -177,7 +177,7 @@ class RecordedInstance:
         """True if the adapter served the component in the recorded run."""
         return component in self._facts["components"]
 
-    def is_named(self, component: str) -> bool:
+    def has_named_handler(self, component: str) -> bool:
         """True if the component was tested in the recorded run."""
         return component in self._facts["components"]
 

@@ -66,8 +66,8 @@ class ShellTarget:
         declared: the address of the adapter, or `module:factory`.
         component: the called component.
         headers: the headers of each HTTP request; their values are shell words such as `$TOKEN`.
-        recorded: the scheme of the address if only a recording names it (empty: a factory), else None. If it is set,
-            the commands use the variable ADAPTER, and variables in headers are not replaced.
+        recorded: None if the address is known. In a replay, the recording only has the scheme of the address, or an
+            empty text for a factory; then commands use the variable ADAPTER, and variables in headers stay.
     """
 
     declared: str

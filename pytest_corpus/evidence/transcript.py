@@ -115,14 +115,14 @@ def read(path: Path) -> Transcript:
         TranscriptError: the file is not a transcript, or a line was changed, removed, added or moved.
         FileRefused: the file cannot be read, or exceeds the limits of a transcript.
     """
-    found: _Reading | None = None
+    found: _TranscriptReader | None = None
     whole = hashlib.sha256()
     for line in read_sealed_lines(path, FILE, whole.update):
         if found is None:
             if line.kind != "header" or line.members.get("format") != FORMAT:
                 raise line.refused(f"not the header of a transcript of format {FORMAT}")
             _check(line)
-            found = _Reading(Transcript(line.members))
+            found = _TranscriptReader(Transcript(line.members))
             continue
         if found.transcript.complete:
             raise line.refused("a line after the last one")
@@ -153,7 +153,7 @@ def _check(line: Line) -> None:
     line.check(SCHEMA, part)
 
 
-class _Reading:
+class _TranscriptReader:
     """A transcript that is being read, with the state that is needed to check each next line."""
 
     def __init__(self, transcript: Transcript) -> None:

@@ -10,7 +10,7 @@ from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exchange import Exchange, context_of, op_of
 from pytest_corpus.adapter.turns import finding_out
 from pytest_corpus.kit.common_facts import Fact
-from pytest_corpus.kit.judgement import judging, look_at, reading_apart
+from pytest_corpus.kit.judgement import judging, look_at, reading_separately
 from pytest_corpus.kit.outcomes import Undecided, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply, error_names
 from pytest_corpus.kit.requests import HOUR_MS, Calls, Request, canary, deadline_in, new_trace, reverse_keys
@@ -42,7 +42,7 @@ def _recall_or_ask(calls: Calls, key: Hashable, ask: Callable[[], T], common: bo
     def find_out() -> Fact:
         # After a mistake in the author's stand-in of the provider, the answer is not kept for other tests.
         mistakes = len(calls.client.provider.mistakes.noted)
-        with inputs.fact_scope(name) as fact, reading_apart() as read:
+        with inputs.fact_scope(name) as fact, reading_separately() as read:
             answer = ask()
         lasts = all(map(is_cacheable, fact.exchanges)) and len(calls.client.provider.mistakes.noted) == mistakes
         return Fact(answer, fact.exchanges, frozenset(done), read, lasting=lasts)

@@ -13,15 +13,15 @@ from pytest_corpus.adapter.exchange import Exchange
 
 @dataclass(slots=True)
 class Fact:
-    """An answer that later tests may use.
+    """An answer to a question about the adapter, kept for later tests.
 
     Attributes:
         answer: JSON values and replies, in lists, tuples and objects.
-        exchanges: the exchanges that show it.
-        actions: the actions of the test that found it out.
-        read: the exchanges that this test read for it.
-        lasting: True if it may be kept.
-        handed: True if another process found it out.
+        exchanges: the exchanges that were made to find the answer out.
+        actions: the actions on stored data of the test that found it out.
+        read: those of the exchanges whose replies were read.
+        lasting: True if later tests may use the answer.
+        handed: True if another process found the answer out.
     """
 
     answer: Any

@@ -19,7 +19,7 @@ from pytest_corpus.kit.audit.envelopes import FINITE
 from pytest_corpus.kit.audit.positive_evidence import demonstrates, is_reported
 from pytest_corpus.kit.expect import works
 from pytest_corpus.kit.faults import ProviderFaults
-from pytest_corpus.kit.judgement import note_check, note_held, reading_apart
+from pytest_corpus.kit.judgement import note_check, note_held, reading_separately
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, Outage
 from pytest_corpus.kit.prerequisites import Prerequisites
 from pytest_corpus.kit.reply import Reply, StreamReply
@@ -151,7 +151,7 @@ class Subject(Target):
 
     # -- calls -----------------------------------------------------------------------------------------
 
-    @reading_apart()
+    @reading_separately()
     def send(self, request: Any, **options: Any) -> Reply:
         """Send any value to `handle`; repeat the call after errors that may be transient (R114)."""
         request = self.store.prepare(request)
@@ -183,7 +183,7 @@ class Subject(Target):
         finally:
             self.settling.note(settled, refused=refused)
 
-    @reading_apart()
+    @reading_separately()
     def send_stream(self, request: Any, **options: Any) -> StreamReply:
         """Send any value to `handle_stream` and read the stream to its end; repeat the call as `send` does."""
         settled = self.settling.after_writes_settle(request)
@@ -196,7 +196,7 @@ class Subject(Target):
         self.retries.find_endless(reply.exchange)
         return reply
 
-    @reading_apart()
+    @reading_separately()
     def send_all(self, requests: Sequence[Any]) -> list[Exchange]:
         """Send unary requests concurrently; then repeat those that failed with errors that may be transient."""
         prepared = [self.store.prepare(request) for request in requests]

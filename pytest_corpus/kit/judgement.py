@@ -42,7 +42,7 @@ def judging() -> Iterator[Judgement]:
 
 
 @contextmanager
-def reading_apart() -> Iterator[list[Exchange]]:
+def reading_separately() -> Iterator[list[Exchange]]:
     """Collect the exchanges that are read in this block separately; they do not belong to the test's condition."""
     at_hand = _CURRENT.get()
     if at_hand is None:
@@ -65,7 +65,7 @@ def note_check() -> None:
 
 
 def note_held() -> None:
-    """Note that a condition on the exchanges read so far held."""
+    """Record that a condition holds for the exchanges that were read so far."""
     if (at_hand := _CURRENT.get()) is not None:
         at_hand.holds = True
 

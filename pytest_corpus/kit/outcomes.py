@@ -40,20 +40,20 @@ def describe(found: object) -> str:
 
 
 def describe_number(names: Collection[object]) -> str:
-    """Return the number of things as text, with the first names among them that the suite made."""
+    """Return as text the number of these names, with the first few of them that the suite made."""
     own = sorted(name for name in names if isinstance(name, str) and _SHOWN.fullmatch(name))[:MOST_NAMES]
     more = ", ..." if own and len(own) < len(names) else ""
     return f"{len(names)} ({', '.join(own)}{more})" if own else str(len(names))
 
 
 def difference(wanted: Iterable[object], found: Iterable[object]) -> str:
-    """Return the number of missing things and of surplus things as text, with the first names of each."""
+    """Return as text how many wanted names are missing and how many found names are surplus, with the first ones."""
     right, there = Counter(map(str, wanted)), Counter(map(str, found))
     missing, more = [*(right - there).elements()], [*(there - right).elements()]
     return f"{describe_number(missing)} missing, {describe_number(more)} too many"
 
 
-def agree_in_number(text: str) -> str:
+def use_singular_after_one(text: str) -> str:
     """Return a text with singular nouns after a 1, as in `1 node`."""
     return _PLURAL.sub(lambda found: f"{found[1]}{found[2]}y" if found[3] == "ies" else f"{found[1]}{found[2]}", text)
 
@@ -114,11 +114,11 @@ class Violation(AssertionError):
         about: Iterable[str] = (),
         story: Story | None = None,
     ) -> None:
-        self.expected, self.found, self.problems, self.frame = agree_in_number(expected), found, problems, frame
+        self.expected, self.found, self.problems, self.frame = use_singular_after_one(expected), found, problems, frame
         self.about, self.story = frozenset(about), story
         self.exchanges = looked_at()
         self.requirement, self.indirect = "", False
-        self._got, self._path = agree_in_number(got), path
+        self._got, self._path = use_singular_after_one(got), path
         super().__init__(expected, got, path)
 
     @property

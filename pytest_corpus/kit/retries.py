@@ -308,7 +308,7 @@ class Retries:
         return [name for name in found if self._calls.prerequisites.is_callable(name)]
 
     def _works(self, op: str, left: list[Reply | StreamReply]) -> bool:
-        """True if a plain call works while this call fails, on this instance or on the main instance."""
+        """True if a plain call works, here or on the main instance, although this call failed (answers in `left`)."""
         if self._is_starting(op, left):
             return _plain_call_works(self._calls, _bare_name(op))
         if (there := self._read_written_place(left)) is not None and (is_retryable(there) or not there.is_error):

@@ -17,7 +17,7 @@ from typing import Any, Generic, TypeVar
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exchange import Exchange, context_of
 from pytest_corpus.kit.component import Subject
-from pytest_corpus.kit.judgement import reading_apart
+from pytest_corpus.kit.judgement import reading_separately
 from pytest_corpus.kit.outcomes import Accepted, Blocked, Misclassified, Undecided, Violation
 from pytest_corpus.kit.prerequisites import describe_lack
 from pytest_corpus.kit.reply import Reply, StreamReply
@@ -88,7 +88,7 @@ class RootCauses(Generic[Own]):
         self._tried: dict[str, Blocked | None] = {}
 
     def _find_once(self, find: Callable[[], Iterator[T]]) -> tuple[T, ...]:
-        """Return the causes that `find` yields. It is called once; during its search there are none."""
+        """Return the causes that `find` yields; it is called once. While it searches, this method returns no causes."""
         if find.__name__ not in self._found:
             self._found[find.__name__] = ()
             with inputs.fact_scope(f"{self.subject.component} {find.__name__}"):
@@ -171,7 +171,7 @@ class RootCauses(Generic[Own]):
     def _try_feature(self, feature: Feature) -> Blocked | None:
         """Send a plain request with a feature; return the finding if it fails, or None."""
         try:
-            with reading_apart(), inputs.fact_scope(f"{self.subject.component} {feature.requirement}"):
+            with reading_separately(), inputs.fact_scope(f"{self.subject.component} {feature.requirement}"):
                 reply = feature.ask()
         except (Undecided, Violation):
             return None

@@ -9,7 +9,7 @@ from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.turns import finding_out
 from pytest_corpus.kit.common_facts import CommonFacts, Fact
-from pytest_corpus.kit.judgement import reading_apart
+from pytest_corpus.kit.judgement import reading_separately
 from pytest_corpus.kit.outcomes import Undecided
 from pytest_corpus.kit.store.leftovers import Journal
 from pytest_corpus.kit.store.settling import Settle
@@ -121,8 +121,8 @@ class Shared:
         fault_client: the instance that tests with planned faults share; None before the first fault.
         needs_fresh_client: True if that instance gave an unusual answer, so that each fault gets its own instance.
         common: the facts that all processes of the run share.
-        handed: what forgets each fact that another process found out and `unlearn` does not forget; None before the
-            first fact.
+        handed: functions that forget the facts of other processes, if `unlearn` does not; None before the first such
+            fact.
     """
 
     learnt: ClassVar[tuple[str, ...]] = ("obstacles", "unmade", "provider_ops", "cached")
@@ -147,7 +147,7 @@ class Shared:
         scope = f"{type(self).__name__} {name}"
 
         def find_out() -> Fact:
-            with inputs.fact_scope(scope), reading_apart():
+            with inputs.fact_scope(scope), reading_separately():
                 return Fact(find())
 
         with finding_out(id(self), name):

@@ -17,7 +17,6 @@ from pytest_corpus.redaction.values import describe_size as describe_size
 from pytest_corpus.redaction.values import describe_value as describe_value
 from pytest_corpus.redaction.values import describe_word as describe_word
 from pytest_corpus.redaction.values import display_path as display_path
-from pytest_corpus.redaction.values import foreign_text as foreign_text
 from pytest_corpus.redaction.values import is_plain_identifier as is_plain_identifier
 from pytest_corpus.redaction.values import kind_of as kind_of
 from pytest_corpus.redaction.values import list_keys as list_keys
@@ -27,5 +26,6 @@ from pytest_corpus.redaction.values import printable as printable
 from pytest_corpus.redaction.values import redact_path as redact_path
 from pytest_corpus.redaction.values import shorten as shorten
 from pytest_corpus.redaction.values import show_content as show_content
+from pytest_corpus.redaction.values import show_foreign_text as show_foreign_text
 from pytest_corpus.redaction.values import show_shape as show_shape
 from pytest_corpus.redaction.values import type_name as type_name

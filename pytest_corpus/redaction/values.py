@@ -204,7 +204,7 @@ def show_content(value: object, secrets: Iterable[str], most: int, *, foreign: b
     secrets, plain = tuple(secrets), {*own, *_plain_ids(value)}
 
     def shown(text: str) -> str:
-        return foreign_text(text, secrets) if foreign and text not in plain else own_text(text, secrets)
+        return show_foreign_text(text, secrets) if foreign and text not in plain else show_own_text(text, secrets)
 
     shown_value = map_value(value, lambda text: shorten(shown(text), LONGEST_STRING), shown)
     return mask_secrets(shorten(json.dumps(shown_value, default=_name_type, ensure_ascii=False), most), secrets)
@@ -231,14 +231,14 @@ def map_value(value: object, text: Callable[[str], str], key: Callable[[str], st
     return [map_value(item, text, key) for item in value[:MOST_ITEMS]] + ([f"... {more} more"] if more > 0 else [])
 
 
-def own_text(text: str, secrets: Iterable[str]) -> str:
+def show_own_text(text: str, secrets: Iterable[str]) -> str:
     """Make a text of the suite safe to show: escape control characters, mask secrets and credentials."""
     return printable(secret.CREDENTIAL.sub(STARS, mask_secrets(text, secrets)))
 
 
-def foreign_text(text: str, secrets: Iterable[str]) -> str:
-    """Make a text of the adapter safe to show: like `own_text`, and mask every word that looks like a credential."""
-    return printable(redact(own_text(text, secrets)))
+def show_foreign_text(text: str, secrets: Iterable[str]) -> str:
+    """Make a text of the adapter safe to show, as `show_own_text` does, and mask words that look like credentials."""
+    return printable(redact(show_own_text(text, secrets)))
 
 
 def _name_type(value: object) -> str:

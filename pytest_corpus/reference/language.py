@@ -6,7 +6,7 @@ from random import Random
 
 
 class Language:
-    """Counts, generates and cuts text. Equal inputs give equal results."""
+    """Splits text into tokens, counts and cuts them, and generates text. Equal inputs give equal results."""
 
     token = re.compile(r" ?\S{1,8}|\s")
     """One token; every non-empty prefix of a token is one too, so that counts never fall as a text grows."""

@@ -100,7 +100,7 @@ def _keeps_every_key(data: bytes, value: Any) -> bool:
         return False
 
 
-def are_strict(documents: Sequence[bytes], values: list[Any]) -> bool:
+def are_flawless(documents: Sequence[bytes], values: list[Any]) -> bool:
     """True if `parse` would find no flaw in any of these documents; False means that a closer check is needed.
 
     `values` are the parsed documents.
@@ -186,7 +186,7 @@ def describe_flaw(data: bytes, flaw: Flaw) -> str:
 
 
 def _find_flaw(data: bytes, otherwise: str) -> tuple[Any, Flaw | None]:
-    """Return the value and the flaw of a suspicious document; `otherwise` is the message of the fast parser, if any."""
+    """Parse a document that may be invalid; `otherwise` is the error message of the fast parser, or empty."""
     flaw = None
     if data.startswith(BOM):
         flaw = Flaw(Fault.SYNTAX, "begins with a byte order mark, which JSON does not have")

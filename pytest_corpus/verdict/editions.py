@@ -36,7 +36,7 @@ class Erratum:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Edition:
-    """An edition.
+    """One edition of the requirements: their levels, and digests of their sentences.
 
     Attributes:
         released: the date of its release; empty if it can still change.

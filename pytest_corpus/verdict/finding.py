@@ -68,7 +68,7 @@ class Finding:
 
     @property
     def fact(self) -> dict[str, Any]:
-        """The members that make findings equal."""
+        """The members that make findings equal, by name, as in reports and transcripts."""
         return {each.name: getattr(self, each.name) for each in fields(self) if each.compare}
 
     def at_level(self, level: Level) -> Finding:

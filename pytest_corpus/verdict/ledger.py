@@ -121,8 +121,8 @@ class Ledger:
         incomplete: the reasons why only a part of the suite was to run.
         doubts: the reasons why the whole run is unreliable.
         reruns: the number of reports of each test after which another plugin ran it again.
-        plugins: the end of a sentence with the plugins that may be the reason of a mismatch, by the keys of
-            `MISMATCHES`, or of tests that are `missing`.
+        plugins: by kind of mismatch (a key of `MISMATCHES`, or `missing`), the end of a sentence that names plugins
+            that may have caused it.
         unaccounted: True if a process ran tests and did not report them.
         outage: a sentence on the provider's outage.
         runs: the ids of the run, or of the runs that were combined.

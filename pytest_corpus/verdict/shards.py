@@ -34,7 +34,7 @@ class Shard:
         """
         every = [(name, test) for name in (*COMPONENTS, *WIRE) for test in suites.get(name, ())]
         groups = [list(group) for _, group in groupby(every, key=lambda pair: (pair[0], pair[1].partition("[")[0]))]
-        ends = _ends([len(group) for group in groups], self.of)
+        ends = _split_points([len(group) for group in groups], self.of)
         own = groups[ends[self.number - 1] : ends[self.number]]
         return frozenset(pair for group in own for pair in group)
 
@@ -52,8 +52,8 @@ def parse(text: str, most: int = MOST_SHARDS) -> Shard:
     return shard
 
 
-def _ends(sizes: Sequence[int], parts: int) -> list[int]:
-    """Return the end of each part. Parts have similar sizes, and if possible none is empty."""
+def _split_points(sizes: Sequence[int], parts: int) -> list[int]:
+    """Return the indexes at which parts of similar sizes begin, and the end of the last. If possible none is empty."""
     ends, total, so_far = [0], sum(sizes), 0
     starts = []
     for size in sizes:

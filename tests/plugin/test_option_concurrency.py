@@ -188,19 +188,19 @@ def test_a_test_that_rests_is_not_waited_for() -> None:
         busy.over.set()
 
     threading.Timer(0.05, end).start()
-    tests.quiet(may_rest=True)
+    tests.wait_until_quiet(may_rest=True)
     assert tests._running == {resting}
 
 
 def test_what_was_sent_in_company_is_not_sent_again() -> None:
     """A test that made calls finds its facts out anew when it is run alone: the adapter may keep the answers."""
     tests, attempt = InFlight(Width(4), may_be_cut_short=False), make_attempt()
-    assert not tests.doubts(None)
-    assert not tests.doubts(attempt)
+    assert not tests.must_unlearn(None)
+    assert not tests.must_unlearn(attempt)
     attempt.part.exchanges.append(Exchange({}, False))
-    assert tests.doubts(attempt)
+    assert tests.must_unlearn(attempt)
     attempt.unoffered = NotApplicable("too large")  # asked of facts that were found out alone
-    assert not tests.doubts(attempt)
+    assert not tests.must_unlearn(attempt)
 
 
 @pytest.mark.parametrize("reopened", [True, False])

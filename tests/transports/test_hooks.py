@@ -62,7 +62,7 @@ def test_a_report_is_the_same_record_as_in_process() -> None:
 
     async def post(server: HookServer, client: HookClient) -> None:
         with call_scope(Observed()):
-            _, url = server.new_address()
+            _, url = server.assign_address()
         await client.post(url, "metrics/observe", json.dumps(OBSERVED).encode())
         await client.post(url, "metrics/counter", b'{"component":"llm","name":"n","value":2}')
 
@@ -127,7 +127,7 @@ def test_a_report_for_a_call_that_is_over_comes_late() -> None:
 
     async def post(server: HookServer, client: HookClient) -> None:
         with call_scope(call):
-            _, url = server.new_address()
+            _, url = server.assign_address()
         call.ended = time.monotonic()
         probe.attribution.begin(Observed())
         for each in (url, server.unassigned_url):
@@ -273,11 +273,11 @@ def test_a_vendors_client_reaches_the_provider_of_its_call() -> None:
         asked = json.dumps({"model": "m", "messages": [{"role": "user", "content": "hi"}]})
         before, call = Observed(), Observed()
         with call_scope(before):
-            _, over = server.new_address()
+            _, over = server.assign_address()
         before.ended = time.monotonic()
         probe.attribution.begin(call)
         with call_scope(call):
-            _, now = server.new_address()
+            _, now = server.assign_address()
         probe.plan("unavailable", times=2)
         for url in (over, now, server.url):
             path = f"/{url.partition('://')[2].partition('/')[2]}/provider/v1/chat/completions"

@@ -17,7 +17,7 @@ def component(seed: int = 0) -> Any:
 
 def sizes(chance: Random, size: float) -> tuple[float, int]:
     """The size, and a number that depends on it."""
-    return size, generate.length(chance, size, 40)
+    return size, generate.random_length(chance, size, 40)
 
 
 def drawn(seed: int) -> list[tuple[float, int]]:

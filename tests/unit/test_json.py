@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from instances import JSON
 
 from pytest_corpus.text.problems import MAX_DEPTH
-from pytest_corpus.text.strict_json import NOT_PLAIN, Fault, are_strict, parse, read_exactly, read_plainly, write_json
+from pytest_corpus.text.strict_json import NOT_PLAIN, Fault, are_flawless, parse, read_exactly, read_plainly, write_json
 
 
 def nested(levels: int) -> bytes:
@@ -108,7 +108,7 @@ def test_many_documents_are_as_strict_as_each(values: list[Any], data: st.DataOb
     if all(flaw is None for _, flaw in read_values):
         sound = all(parse(document)[1] is None for document in documents)
         plain = not any(b"\\u003" in document for document in documents)
-        strict = are_strict(documents, [value for value, _ in read_values])
+        strict = are_flawless(documents, [value for value, _ in read_values])
         assert strict == sound if plain else not strict or sound
 
 
@@ -118,7 +118,7 @@ def test_depth_is_limited_alike_in_one_and_in_many(levels: int) -> None:
     data = nested(levels)
     fits = levels <= MAX_DEPTH
     assert (parse(data)[1] is None) is fits
-    assert are_strict([b"{}", data], [{}, json.loads(data)]) is fits
+    assert are_flawless([b"{}", data], [{}, json.loads(data)]) is fits
     assert (write_json(json.loads(data)) is not None) is fits
 
 

@@ -13,7 +13,7 @@ from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
 from pytest_corpus.kit.run_state import Settings, Shared
 from pytest_corpus.kit.store import settling
-from pytest_corpus.kit.store.settling import Look, Probe, Settle, Settling, postpone_deadline, shows_after
+from pytest_corpus.kit.store.settling import Look, Probe, Settle, Settling, measure_delay, postpone_deadline
 from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.suites.graph.support.readers import GraphSettling
 from pytest_corpus.suites.graph.support.run_state import GraphShared
@@ -76,7 +76,7 @@ def test_a_late_write_is_looked_for_some_hundred_times(late_s: float) -> None:
             machine.now, machine.looks = machine.now + 0.001, machine.looks + 1
             return machine.now >= late_s
 
-        hidden_s, shown_s = shows_after(look, settling.LIMIT_S)
+        hidden_s, shown_s = measure_delay(look, settling.LIMIT_S)
     assert machine.looks < 250
     assert (hidden_s, shown_s) == settling.MISSING or hidden_s <= late_s <= shown_s <= late_s * 1.05 + 0.005
     assert (shown_s == math.inf) is (late_s == math.inf)
@@ -136,7 +136,7 @@ def test_the_time_is_shared() -> None:
 def test_a_look_that_cannot_tell_is_given_up() -> None:
     """An answer that says nothing either way makes no settle time."""
     answers = iter([False, None])
-    assert shows_after(lambda: next(answers), time.monotonic() + 1) == settling.AT_ONCE
+    assert measure_delay(lambda: next(answers), time.monotonic() + 1) == settling.AT_ONCE
 
 
 @pytest.mark.parametrize(("left_ms", "moved"), [(60_000, 500), (-60_000, 0)])
@@ -188,7 +188,7 @@ class Ordered(Probe):
 def test_the_order_of_writes_is_found_out(kept: str, found: list[list[str]], done: bool, in_order: bool) -> None:
     """A delete that was lost, or a refusal, means that writes do not find what was written just before them."""
     store = Late(0.0)
-    shows_after(store.try_order(Ordered(kept, found, done=done)), time.monotonic() + 1)
+    measure_delay(store.try_order(Ordered(kept, found, done=done)), time.monotonic() + 1)
     assert store.known.in_order is in_order
 
 
@@ -215,7 +215,7 @@ def test_the_longest_time_counts_if_times_differ(
 ) -> None:
     """Times that can be one and the same were measured late; others show that a write may take as long."""
     measured = iter(times)
-    monkeypatch.setattr(settling, "shows_after", lambda *_: next(measured))
+    monkeypatch.setattr(settling, "measure_delay", lambda *_: next(measured))
     assert Late(0.0)._longest() == longest
 
 

@@ -16,7 +16,7 @@ from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.scope import current_part
 from pytest_corpus.integration.running import presentation
 from pytest_corpus.kit.generation import stateful as runner
-from pytest_corpus.kit.generation.histories import Event, converges, is_linearizable, lanes, shrink
+from pytest_corpus.kit.generation.histories import Event, draw_lanes, is_convergent, is_linearizable, shrink
 from pytest_corpus.kit.generation.stateful import SHRINK_CALLS, Step, Trial, run_sequences, shrink_failure
 from pytest_corpus.kit.outcomes import NotApplicable, Outage, Story, Violation
 from pytest_corpus.verdict.finding import Finding
@@ -207,7 +207,7 @@ TORN = [write(1, "a", 0, 5), write(2, "b", 0, 5), read(3, "a with b", 1, 2)]
 ])  # fmt: skip
 def test_known_histories(history: list[Event], ordered: bool, whole: bool) -> None:
     """Stale reads break the order alone; what is torn or comes back breaks both rules."""
-    assert (is_linearizable(history), converges(history)) == (ordered, whole)
+    assert (is_linearizable(history), is_convergent(history)) == (ordered, whole)
 
 
 def by_hand(events: list[Event]) -> bool:
@@ -243,9 +243,12 @@ def test_the_smallest_history_is_shown_as_lanes() -> None:
     """Calls that do not matter are left out; time goes to the right."""
     more = [*RESURRECTED, write(1, "b", 6, 7), read(2, "b", 8, 9), write(4, "c", 6.5, math.inf)]
     assert shrink(more, is_linearizable) == RESURRECTED
-    assert lanes(RESURRECTED).splitlines() == [
+    assert draw_lanes(RESURRECTED).splitlines() == [
         "client 1: [write a]",
         "client 2:          [delete]",
         "client 3:                  [read a]",
     ]
-    assert lanes(UNKNOWN).splitlines() == ["client 1: [write a" + " " * 15 + "...", "client 2:  [read nothing][read a]"]
+    assert draw_lanes(UNKNOWN).splitlines() == [
+        "client 1: [write a" + " " * 15 + "...",
+        "client 2:  [read nothing][read a]",
+    ]

@@ -72,7 +72,7 @@ def count_in_words(number: int, what: str) -> str:
 
 
 def count_by_name(what: str, labels: Iterable[str]) -> list[str]:
-    """Return the number of things and their names as one sentence in a list; empty without things."""
+    """Return a list with one text: the number of labels with the noun `what`, and the labels; empty without labels."""
     every = list(labels)
     return [f"{count_in_words(len(every), what)} ({list_names(every)})"] if every else []
 
@@ -98,7 +98,7 @@ def thread_name(thread: threading.Thread) -> str:
 
 
 def name_leftovers(inside: Sequence[str], abandoned: int, threads_before: set[threading.Thread]) -> list[str]:
-    """Return the names of an adapter's leftovers: `inside` its last loop, in abandoned loops, and as threads."""
+    """Name what an adapter left running: work `inside` its last loop, `abandoned` loops, and its new threads."""
     blocked = abandoned + inside.count(BLOCKED)
     loops = [count_in_words(blocked, "blocked event loop")] if blocked else []
     threads = count_by_name("thread", map(thread_name, threads_that_delay_exit() - threads_before))

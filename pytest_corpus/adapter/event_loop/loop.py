@@ -184,7 +184,7 @@ class LoopThread:
         """Return the result of `work`.
 
         Raises:
-            TimeLimit: `work` took longer than `limit_s` secondsand was cancelled and abandoned, or the loop ended.
+            TimeLimit: `work` took longer than `limit_s` seconds and was cancelled and abandoned, or the loop ended.
             Exception: what `work` raises.
         """
         call = _Call(work)

@@ -114,7 +114,7 @@ class LateReports:
         return past_s > LATEST_S or (past_s > self.grace_s and call.is_complete)
 
     def _wait_until(self, kind: str, has_come: Callable[[], bool], until: float, most: int = MOST_FRUITLESS) -> bool:
-        """Wait until `has_come` returns True; return False at the time `until`, or after too many vain waits."""
+        """Wait until `has_come` returns True; return False at the time `until`, or after `most` waits."""
         waited = False
         while not has_come():
             if self._fruitless[kind] >= (most if self.seen_s else PATIENCE):

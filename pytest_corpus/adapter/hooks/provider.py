@@ -138,7 +138,7 @@ class ProviderProbe:
             ValueError: the address is not an HTTP address, or the shape is unknown.
             ModuleNotFoundError: aiohttp is not installed; `pip install 'pytest-corpus[http]'`.
         """
-        from pytest_corpus.adapter.hooks.vendors.shapes import SHAPES, shape_of
+        from pytest_corpus.adapter.hooks.vendors.shapes import SHAPES, error_shape_of_host
 
         try:
             from pytest_corpus.adapter.hooks.vendors import proxy
@@ -151,7 +151,11 @@ class ProviderProbe:
         if isinstance(errors, str) and errors not in SHAPES:
             raise ValueError(f"provider.proxy: unknown shape of errors {errors!r}; one of {', '.join(SHAPES)}")
         if address not in self._proxies:
-            shape = SHAPES[errors] if isinstance(errors, str) else errors or shape_of(urlsplit(address).hostname or "")
+            shape = (
+                SHAPES[errors]
+                if isinstance(errors, str)
+                else errors or error_shape_of_host(urlsplit(address).hostname or "")
+            )
             server = proxy.ProxyServer(proxy.Upstream(address, shape, op), self)
             self._loop().run(server.start())
             self._proxies[address] = server

@@ -50,7 +50,7 @@ class HookServer(LoopbackServer):
         is_reached = self._provider.is_proxied and self._provider.calls()
         return self.called | {"provider"} if is_reached else self.called
 
-    def new_address(self) -> tuple[str, str]:
+    def assign_address(self) -> tuple[str, str]:
         """Return the number of the current call, and the address for its reports."""
         self._number += 1
         number = str(self._number)
@@ -62,7 +62,7 @@ class HookServer(LoopbackServer):
 
     @property
     def unassigned_url(self) -> str:
-        """An address that belongs to no call. Reports to it are answered and dropped."""
+        """An address for requests that belong to no call. Reports to it are answered and dropped."""
         return f"{self.url}/0"
 
     async def respond(self, request: HookRequest, path: list[str], connection: HookConnection) -> None:

@@ -321,7 +321,7 @@ def _component_names(part: Any) -> str:
 NOTHING = object()
 
 
-def _some(value: Any) -> Any:
+def _require_value(value: Any) -> Any:
     if value is NOTHING:
         raise ValueError("the generator yields nothing")
     return value
@@ -332,11 +332,11 @@ async def enter_result(made: Any, opened: Opened) -> Any:
     if inspect.isawaitable(made):
         made = await made
     if inspect.isasyncgen(made):
-        value = _some(await anext(made, NOTHING))
+        value = _require_value(await anext(made, NOTHING))
         opened.closers.append(lambda: _exhaust_async(made))
         return value
     if inspect.isgenerator(made):
-        value = _some(next(made, NOTHING))
+        value = _require_value(next(made, NOTHING))
         opened.closers.append(lambda: _exhaust(made))
         return value
     if isinstance(made, Mapping):

@@ -79,7 +79,7 @@ class Grpc(RawTransport):
         answer.trailing = dict(await call.trailing_metadata() or ())
 
     def _metadata(self) -> tuple[tuple[str, str], ...]:
-        return (*self._headers, (HOOKS_HEADER.lower(), self._hooks.new_address()[1]))
+        return (*self._headers, (HOOKS_HEADER.lower(), self._hooks.assign_address()[1]))
 
     def _envelope_of(self, error: grpc.aio.AioRpcError) -> bytes:
         trailing = dict(error.trailing_metadata() or ())

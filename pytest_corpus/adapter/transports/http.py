@@ -114,7 +114,7 @@ class Http(RawTransport):
         self, body: bytes, accept: str, headers: Mapping[str, str] | None = None, *, method: str = "POST"
     ) -> aiohttp.ClientResponse:
         """Post, and retry once on a closed connection; return the response. Raises aiohttp.ClientError, OSError."""
-        _, hooks = self._hooks.new_address()
+        _, hooks = self._hooks.assign_address()
         own = {"Accept": accept, HOOKS_HEADER: hooks, **(headers or {})}
         for attempt in range(MAX_STALE + 1):
             trace = SimpleNamespace(reused=False)

@@ -185,7 +185,7 @@ class CallMultiplexer:
         queue: asyncio.Queue[bytes | CallFailed] = asyncio.Queue()
         self._waiting[number] = queue
         extra = b"" if streaming == is_stream(envelope) else b',"stream":true' if streaming else b',"stream":false'
-        extra += b',"hooks":' + json.dumps(self._hooks.new_address()[1]).encode()
+        extra += b',"hooks":' + json.dumps(self._hooks.assign_address()[1]).encode()
         try:
             await self._send(b'{"id":%d%b,"envelope":%b}' % (number, extra, request_bytes(envelope)))
         except (OSError, RuntimeError):

@@ -49,7 +49,7 @@ class SideChannel:
         """Add the headers of an answer."""
         self._headers.extend(value[:MAX_LINE] for value in values)
 
-    def take_reports(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def take_lines_and_headers(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the lines and the headers since the last call."""
         self._read_log()
         lines, headers = tuple(self._lines), tuple(self._headers)
@@ -118,10 +118,10 @@ def request_bytes(envelope: Any) -> bytes:
     data = to_bytes(envelope)
     if b"NaN" not in data and b"Infinity" not in data:
         return data
-    return _NOT_FINITE.sub(_finite, data)
+    return _NOT_FINITE.sub(_replace_non_finite, data)
 
 
-def _finite(found: re.Match[bytes]) -> bytes:
+def _replace_non_finite(found: re.Match[bytes]) -> bytes:
     text = found[0]
     if text.startswith(b'"'):
         return text
@@ -163,10 +163,10 @@ class Transport(Protocol):
     """
 
     streams: bool
-    """There is a streaming entry point as well as the unary one."""
+    """True if there is a streaming entry point as well as the unary one."""
 
     turns: int
-    """The most turns of the loop after a call, so that reports of the adapter's own tasks are part of it."""
+    """The largest number of loop iterations after a call in which the adapter's tasks may still report on it."""
 
     async def send(self, envelope: Any) -> bytes:
         """Return the only answer: the bytes of one JSON document. Raises CallFailed without an answer."""

@@ -91,7 +91,7 @@ async def connect(remote: Remote) -> None:
         last = next((line for line in reversed(side_channel.latest) if line.strip()), "")
         said = f", and says: {redact(last.strip())}" if last else ""
         raise remote.unreachable_error(f"the program ends at once, with exit code {program.ended}{said}")
-    side_channel.take_reports()
+    side_channel.take_lines_and_headers()
 
 
 async def _fails_at_once(call: Coroutine[Any, Any, bytes], startup_s: float) -> bool:

@@ -31,12 +31,12 @@ class BundleConclusionHooks:
         self._started, self._started_at = time.monotonic(), datetime.now(UTC)
 
     @property
-    def _concludes(self) -> bool:
+    def _is_concluding(self) -> bool:
         return not hasattr(self.config, "workerinput") and not self.config.option.collectonly
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> Generator[None, object, object]:
-        if not self._concludes or not self.results.heads:
+        if not self._is_concluding or not self.results.heads:
             return (yield)
         if exitstatus in USUAL_ENDS:
             self._judged = self._judged_keys()
@@ -147,7 +147,7 @@ class BundleConclusionHooks:
         return False
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        if not self._concludes:
+        if not self._is_concluding:
             return
         spent = self.results.spent_budget.spent
         if self._sections is None and not spent.calls:

@@ -14,7 +14,7 @@ from pytest_corpus.integration.declaring.declaration_hooks import DeclarationHoo
 from pytest_corpus.integration.declaring.properties import REORDERED, USAGE_ERROR
 from pytest_corpus.integration.declaring.state import RunState
 from pytest_corpus.integration.declaring.suite import Suite
-from pytest_corpus.integration.running.surroundings import suspects
+from pytest_corpus.integration.running.surroundings import name_suspects
 from pytest_corpus.spec.components import ROWS
 from pytest_corpus.verdict.ledger import ledger_key
 
@@ -130,7 +130,7 @@ class CollectionHooks:
             anchor = _make_anchor(adapter, session, path=resources.package("suites/__init__.py"), nodeid=root)
             anchor.separator = "/"
             items.extend(item for item in session.genitems(anchor) if self._is_named(item, adapter))
-        items.extend(self._find_missed_conftests(session, items))
+        items.extend(self._tests_of_missed_conftests(session, items))
         self._record_expected_tests({own[0].label for item in items if (own := collect.owner(item))})
         self._select(items)
         items[:] = collect.put_foundations_first(items)
@@ -143,8 +143,8 @@ class CollectionHooks:
         named = self.state.named
         return not named or any(each.names(adapter.label, collect.test_of(item)) for each in named)
 
-    def _find_missed_conftests(self, session: pytest.Session, items: list[pytest.Item]) -> Iterable[pytest.Item]:
-        """Return the tests for conftest.py files above the test paths, if pytest was started without paths."""
+    def _tests_of_missed_conftests(self, session: pytest.Session, items: list[pytest.Item]) -> Iterable[pytest.Item]:
+        """Return the suite's tests for conftest.py files above the test paths, if pytest was started without paths."""
         if self.state.config.args_source is pytest.Config.ArgsSource.ARGS:
             return
         seen = {own[0].label for item in items if (own := collect.owner(item))}
@@ -229,7 +229,7 @@ class CollectionHooks:
                 ledger.mark_partial("only the tests that failed last were to run")
             else:
                 said = "tests of the suite were not collected, or were removed silently"
-                ledger.mark_unreliable(said + suspects(self.state.config, "not collected"))
+                ledger.mark_unreliable(said + name_suspects(self.state.config, "not collected"))
 
     @pytest.hookimpl(trylast=True)
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:

@@ -29,7 +29,7 @@ from pytest_corpus.integration.declaring.adapter_kinds import Adapter
 from pytest_corpus.integration.declaring.state import RunState
 from pytest_corpus.integration.options.run_options import is_on_github
 from pytest_corpus.integration.running import presentation
-from pytest_corpus.integration.running.surroundings import CHANGING, report_warnings, suspects
+from pytest_corpus.integration.running.surroundings import CHANGING, name_suspects, report_warnings
 from pytest_corpus.integration.xdist.distribution_hooks import DistributionHooks
 from pytest_corpus.redaction import mask_secrets, printable, secret_values
 from pytest_corpus.reports import formats
@@ -54,13 +54,13 @@ class ConclusionHooks:
         self._since: list[str] = []
 
     @property
-    def _concludes(self) -> bool:
+    def _is_concluding(self) -> bool:
         runs_tests = not (self.state.config.option.collectonly or self.state.options.estimate)
         return self.state.worker is None and runs_tests
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
-        if self._concludes:
+        if self._is_concluding:
             self._exits.watch()
             self._placeholders.put(self.state.labels)
 
@@ -69,7 +69,7 @@ class ConclusionHooks:
         self._exits.raise_again()
 
     def pytest_collection_finish(self) -> None:
-        if self._concludes:
+        if self._is_concluding:
             self._placeholders.put(list(self.state.adapters.known))
 
     def pytest_report_header(self) -> list[str]:
@@ -152,7 +152,7 @@ class ConclusionHooks:
 
     def _conclude(self, given: int) -> int | pytest.ExitCode:
         """Compute the verdicts and write the reports, if this is the process for it; return the exit code."""
-        if not self._concludes:
+        if not self._is_concluding:
             return given
         if self.state.usage_error:
             return pytest.ExitCode.USAGE_ERROR
@@ -165,7 +165,7 @@ class ConclusionHooks:
         for ledger in meant:
             found = {why for why, tests in ledger.mismatches().items() if tests}
             found |= {"missing"} if goes_on and not ledger.incomplete else set()
-            ledger.plugins = {why: suspects(self.state.config, why) for why in found & CHANGING.keys()}
+            ledger.plugins = {why: name_suspects(self.state.config, why) for why in found & CHANGING.keys()}
         self.result = RunResult(
             meant,
             self.state.options,

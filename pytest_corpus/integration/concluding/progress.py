@@ -122,7 +122,7 @@ class Progress:
             if (adapter, component) not in self.said:
                 self.said.add((adapter, component))
                 self._write(write_delay_line(component, seconds, len(self.config.getoption("tx", None) or "1")))
-        self._mark(now)
+        self._add_mark(now)
         is_estimated = self.estimated or self.calls < FIRST or now - self.started < RECENT_S
         is_due = now - self.reported >= EVERY_S and not self.has_bar
         if is_estimated and not is_due:
@@ -166,7 +166,7 @@ class Progress:
         by_calls_s = (now - since) / max(self.calls - calls_before, 1) * calls_left
         return by_calls_s, (now - since) / max(self.done - done_before, 1) * max(self.total - self.done, 0)
 
-    def _mark(self, now: float) -> None:
+    def _add_mark(self, now: float) -> None:
         """Add the current counts and drop old ones, because a run becomes faster when more tests run concurrently."""
         if not self.marks:
             self.marks.append((self.started, 0, 0))

@@ -43,7 +43,7 @@ class ProgressBar:
             self._put("")
             self._is_shown = False
 
-    def _around(self) -> Hook:
+    def _hide_during_hook(self) -> Hook:
         self.remove()
         result = yield
         now = time.monotonic()
@@ -56,15 +56,15 @@ class ProgressBar:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_logstart(self) -> Hook:
-        return (yield from self._around())
+        return (yield from self._hide_during_hook())
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_logreport(self) -> Hook:
-        return (yield from self._around())
+        return (yield from self._hide_during_hook())
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_logfinish(self) -> Hook:
-        return (yield from self._around())
+        return (yield from self._hide_during_hook())
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self) -> None:

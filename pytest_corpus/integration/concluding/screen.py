@@ -128,11 +128,11 @@ class Screen:
         tone = "red" if group.status.requirement.level == "MUST" else "yellow"
         self.reporter.write_sep("_", f"{name}{where}: {group.of}", **{tone: True, "bold": True})
         first, *others = group.seen
-        self._full_text(first)
+        self._write_finding(first)
         if self.verbosity > 0:
             for each in others:
                 self.reporter.write_line("")
-                self._full_text(each)
+                self._write_finding(each)
         elif others and self.verbosity < 0:
             self.reporter.write_line(f"  also in:  {count_in_words(len(others), 'other test')}, which -v shows")
         elif others:
@@ -140,7 +140,7 @@ class Screen:
             for each in others:
                 self.reporter.write_line(printable(f"    {_further_finding(each, first)}"))
 
-    def _full_text(self, each: Finding) -> None:
+    def _write_finding(self, each: Finding) -> None:
         for line in describe_finding(each.at_level(self.options.on_terminal), test=True, script=self.verbosity > 0):
             self.reporter.write_line(line)
 
@@ -188,12 +188,12 @@ def changes_since_last_run(config: pytest.Config, ledger: Ledger, verdict: Verdi
     if cache is None:
         return ""
     key = KEY.format("".join(char if char.isalnum() or char in "._-" else "_" for char in ledger.adapter))
-    kept, now = _to_cache(cache.get(key, {})), _violated_by_test(ledger)
+    kept, now = _read_cached(cache.get(key, {})), _violated_by_test(ledger)
     cache.set(key, {**kept, **now})
     satisfied = {f"{status.component} {status.requirement.id}" for status in verdict.of_status("satisfied")}
     both = kept.keys() & now.keys()
-    fixed = _union(kept, both) & satisfied - _union(kept, kept.keys() - both)
-    new = _union(now, both) - _union(kept, kept)
+    fixed = _names_found_by(kept, both) & satisfied - _names_found_by(kept, kept.keys() - both)
+    new = _names_found_by(now, both) - _names_found_by(kept, kept)
     if not fixed and not new:
         return ""
     return f"since the last run: {_name_requirements(fixed)} fixed, {_name_requirements(new)} new"
@@ -210,7 +210,7 @@ def _violated_by_test(ledger: Ledger) -> dict[str, list[str]]:
     return {test: sorted(names) for test, names in found.items()}
 
 
-def _union(found: Mapping[str, list[str]], tests: Iterable[str]) -> set[str]:
+def _names_found_by(found: Mapping[str, list[str]], tests: Iterable[str]) -> set[str]:
     return {name for test in tests for name in found[test]}
 
 
@@ -222,7 +222,7 @@ def _name_requirements(names: set[str]) -> str:
     return f"{len(names)} ({', '.join(ids[:MOST_NAMED])}{more})"
 
 
-def _to_cache(found: Any) -> dict[str, list[str]]:
+def _read_cached(found: Any) -> dict[str, list[str]]:
     if not isinstance(found, dict):
         return {}
     return {

@@ -126,8 +126,8 @@ class Adapter:
     def begin(self, test: str, repetition: int) -> None:
         """Prepare for a test; by default do nothing."""
 
-    def end(self) -> str:
-        """Return the reason why the finished test cannot be judged; empty if it can be judged."""
+    def end_test(self) -> str:
+        """End the current test; return the reason why it cannot be judged, empty if it can be judged."""
         return ""
 
     def target(self, component: str) -> Target:
@@ -264,9 +264,9 @@ class FactoryAdapter(Adapter):
         self.capabilities |= {component: each for component, each in documents.items() if each is not None}
         client.forget()
         if settings.recorder is not None:
-            settings.recorder.add_adapter(self._recorded(client))
+            settings.recorder.add_adapter(self._facts_to_record(client))
 
-    def _recorded(self, client: AdapterClient) -> dict[str, Any]:
+    def _facts_to_record(self, client: AdapterClient) -> dict[str, Any]:
         """Return the facts of the adapter for the transcript: its capabilities and its transport."""
         served = [name for name in CHAPTERS if client.instance.has_handler(name)]
         return {
@@ -300,7 +300,7 @@ class FactoryAdapter(Adapter):
         if reply.is_success and isinstance(reply.result, dict):
             protocol = reply.result.get("protocol")
             family = protocol.partition("/")[0] if isinstance(protocol, str) else ""
-            named = family == component or (family not in COMPONENTS and client.instance.is_named(component))
+            named = family == component or (family not in COMPONENTS and client.instance.has_named_handler(component))
             return Opening(reply.result, unnamed=not named)
         fault = reply.exchange.fault
         if fault is not None and fault.wants_credentials:

@@ -94,8 +94,8 @@ class RecordedAdapter(FactoryAdapter):
         self._entered = inputs.scope_entries()
         self._known = [(each.shared, each.shared.copy_state()) for each in subjects]
 
-    def end(self) -> str:
-        """Return the reason why the test cannot be judged, if any; facts from such a test are forgotten."""
+    def end_test(self) -> str:
+        """Return the reason why the test cannot be judged, and forget its facts; empty if it can be judged."""
         reason = self.player.end()
         if reason:
             inputs.reset_entries(self._entered)

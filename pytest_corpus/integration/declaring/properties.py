@@ -18,7 +18,7 @@ USAGE_ERROR = "corpus_usage_error"
 
 
 def values_of(report: Any, name: str) -> list[Any]:
-    """Return the values of user properties with a name; empty if a report of another plugin has no properties."""
+    """Return the values of a report's user properties with this name; empty if the report has no user properties."""
     return [each[1] for each in getattr(report, "user_properties", None) or () if _key_of(each) == name]
 
 

@@ -27,7 +27,6 @@ from pytest_corpus.redaction import (
     VOCABULARY,
     describe_size,
     describe_word,
-    foreign_text,
     is_plain_identifier,
     list_keys,
     map_value,
@@ -35,6 +34,7 @@ from pytest_corpus.redaction import (
     secret_values,
     shorten,
     show_content,
+    show_foreign_text,
     show_shape,
 )
 from pytest_corpus.spec.errors import BY_KIND
@@ -356,7 +356,9 @@ def _round(value: object) -> object:
 
 def _log_lines(records: Sequence[str], secrets: tuple[str, ...]) -> Iterator[str]:
     """Yield the first line of each of the last log records; repeated lines once, with their number."""
-    times = Counter(shorten(foreign_text(each.partition("\n")[0], secrets), LONGEST_STRING) for each in records if each)
+    times = Counter(
+        shorten(show_foreign_text(each.partition("\n")[0], secrets), LONGEST_STRING) for each in records if each
+    )
     if len(times) > MOST_RECORDS:
         yield f"... {len(times) - MOST_RECORDS} records before"
     for line, number in [*times.items()][-MOST_RECORDS:]:
@@ -367,7 +369,7 @@ def _printed_lines(sections: Sequence[tuple[str, str]], secrets: tuple[str, ...]
     for title, text in sections:
         lines = text.rstrip("\n").splitlines()
         more = [f"... {len(lines) - MOST_LINES} lines before"] if len(lines) > MOST_LINES else []
-        shown = [foreign_text(each, secrets) for each in lines[-MOST_LINES:]]
+        shown = [show_foreign_text(each, secrets) for each in lines[-MOST_LINES:]]
         yield from (f"[{title}] {line}" for line in (*more, *shown))
 
 

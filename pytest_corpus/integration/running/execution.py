@@ -120,7 +120,7 @@ class TestExecution:
                 ending = replace(UNFINISHED, broken_off=cause_of_end(self.item.config, error), raised=error)
                 raise
             finally:
-                if missing := self.adapter.end():
+                if missing := self.adapter.end_test():
                     ending, observed = Ending(undecided=NotAssessed(missing)), Notes()
                 if isinstance(ending.raised, Violation) and not traceback:
                     ending = replace(ending, raised=pytest.fail.Exception(str(ending.raised), pytrace=False))
@@ -138,22 +138,22 @@ class TestExecution:
         before = self._reported.copy()
         ending = self._outcome(function, arguments, observed)
         for violation in tuple(observed.violations):
-            if excuse := self._surroundings.excuse(violation):
+            if excuse := self._surroundings.explain_by_changes(violation):
                 observed.violations.remove(violation)
                 self._reported -= {(self._place, violation.requirement)} - before
                 self.adapter.ledger.mark_unreliable(excuse)
-        excuse = self._surroundings.excuse(ending.violation) if ending.violation else ""
+        excuse = self._surroundings.explain_by_changes(ending.violation) if ending.violation else ""
         return replace(UNFINISHED, broken_off=excuse) if excuse else ending
 
     def _outcome(self, function: Callable[..., object], arguments: Mapping[str, Any], observed: Notes) -> Ending:
         """Return the end of the test's concurrent attempt if it counts; otherwise run the test alone."""
         beside = self._in_flight if self.adapter.source is None else None  # with a transcript, tests run one by one
-        attempt = beside.outcome(self.item, self.target, self._following) if beside else None
+        attempt = beside.finished_attempt(self.item, self.target, self._following) if beside else None
         ended = beside.end_of(attempt) if beside and attempt else None
         is_own = not is_replaced(self.item, self.target, arguments)
         if attempt and ended and is_own and self._shows_nothing(attempt, observed):
             return ended
-        doubted = beside is not None and beside.doubts(attempt)
+        doubted = beside is not None and beside.must_unlearn(attempt)
         self._begin(1, unlearn=doubted)
         ending = self._run_and_audit(function, arguments, observed)
         if ending.violation and isinstance(self.target, Subject) and self.target.shared.distrust():

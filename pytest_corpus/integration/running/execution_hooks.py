@@ -26,7 +26,7 @@ class ExecutionHooks:
         self.state = state
         self._following: pytest.Item | None = None
         self._surroundings = Surroundings(os.environ)
-        self.in_flight = self._several()
+        self.in_flight = self._concurrent_tests()
         self._forked: Set[str] = frozenset()
 
     @pytest.hookimpl(tryfirst=True)
@@ -83,7 +83,7 @@ class ExecutionHooks:
         """The number of tests that this process is running."""
         return self.in_flight.running if self.in_flight is not None else 1
 
-    def _several(self) -> InFlight | None:
+    def _concurrent_tests(self) -> InFlight | None:
         """Return the runner of concurrent tests; None if tests must run one by one."""
         options = self.state.options
         obstacles = {

@@ -36,7 +36,7 @@ from pytest_corpus.integration.collecting.nodes import (
 )
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter
 from pytest_corpus.integration.running.endings import Ending
-from pytest_corpus.integration.running.width import Width, confusion, times_of_plain_calls
+from pytest_corpus.integration.running.width import Width, reason_against_concurrency, times_of_plain_calls
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.judgement import judging
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, Outage, Undecided, Violation
@@ -149,17 +149,19 @@ class InFlight:
         """The number of attempts that have begun and not ended."""
         return len(self._running)
 
-    def outcome(self, item: pytest.Item, target: Any, following: Callable[[], Iterable[pytest.Item]]) -> Attempt | None:
+    def finished_attempt(
+        self, item: pytest.Item, target: Any, following: Callable[[], Iterable[pytest.Item]]
+    ) -> Attempt | None:
         """Return the finished attempt of a test whose turn it is; None if there was no attempt."""
         if not isinstance(target, Subject) or not self.width.is_open:
             return None
         self.width.limit(target.capabilities)
         if target.store.most_in_flight is not None:
             self.width.narrow(target.store.most_in_flight, "`--corpus-max-namespaces` leaves room for no more")
-        if why := confusion(target):
+        if why := reason_against_concurrency(target):
             self.width.narrow(1, why)
         if target.store.holds_much and self._attempts:
-            self.quiet(may_rest=True)
+            self.wait_until_quiet(may_rest=True)
             with part_of(None):
                 target.begin()
         if self.width.is_unknown and target.store.isolates_tests:
@@ -178,11 +180,11 @@ class InFlight:
         if found is not None:
             self._wait(found)
             if late := [each.observed for each in found.part.exchanges if not each.observed.is_settled]:
-                with self._lent():
+                with self._letting_attempts_run():
                     wait_for_reports(late)
         return found
 
-    def quiet(self, *, may_rest: bool = False) -> None:
+    def wait_until_quiet(self, *, may_rest: bool = False) -> None:
         """Wait until no attempt is running; with `may_rest`, until the running ones only wait for a time to pass.
 
         An attempt that waits for a time cannot continue while a test runs alone.
@@ -199,13 +201,13 @@ class InFlight:
             attempt.over.wait(max(0.0, until - time.monotonic()))
         self._attempts.clear()
 
-    def doubts(self, attempt: Attempt | None) -> bool:
+    def must_unlearn(self, attempt: Attempt | None) -> bool:
         """Wait until no attempt makes calls; return True if a test must not use the known shared facts.
 
         Facts from concurrent tests may be wrong, and the adapter may have cached the test's earlier requests. If a test
         did not apply, the facts may be used, unless a concurrent test had trouble.
         """
-        self.quiet(may_rest=True)
+        self.wait_until_quiet(may_rest=True)
         if attempt is None or not (self._is_troubled or (attempt.part.made and attempt.unoffered is None)):
             return False
         self._is_troubled = False
@@ -226,7 +228,7 @@ class InFlight:
         if requirement.chapter in TIMED or attempt.beside is None or any(map(is_passing, attempt.part.made)):
             return None  # an adapter may refuse a call while it is busy
         self._disturbed.setdefault(requirement.id, attempt)
-        if len(self._disturbed) < ENOUGH or self._is_told or met_at_once(self._disturbed.values()):
+        if len(self._disturbed) < ENOUGH or self._is_told or have_overlapped(self._disturbed.values()):
             return None
         self._is_told = True
         self.width.narrow(1, "calls at the same time disturb each other")
@@ -250,11 +252,11 @@ class InFlight:
             self._wait_a_while(attempt)
 
     def _wait_a_while(self, attempt: Attempt) -> None:
-        with self._lent():
+        with self._letting_attempts_run():
             attempt.over.wait(LONGEST_S)
 
     @contextmanager
-    def _lent(self) -> Iterator[None]:
+    def _letting_attempts_run(self) -> Iterator[None]:
         """Let attempts run within the context."""
         assert self._subject is not None
         places = [place for place, _ in self._subject.test_attributes()]
@@ -273,7 +275,7 @@ class InFlight:
         """Find the tests that may run concurrently: this test and consecutive later ones of the same component."""
         if item in self._known:
             return
-        self.quiet()
+        self.wait_until_quiet()
         self._subject, own = subject, owner(item)
         self._waiting.clear()
         self._known.clear()
@@ -303,7 +305,7 @@ class InFlight:
         subject = self._subject
         if self._turns.stopped or subject is None:
             return
-        if why := confusion(subject):
+        if why := reason_against_concurrency(subject):
             self.width.narrow(1, why)
         most = self.width.now * (1 + AHEAD) if self._may_be_cut_short else len(self._attempts) + 1
         while len(self._running) + self._turns.helper_count < self.width.now > 1:
@@ -349,7 +351,7 @@ class InFlight:
         except Disturbed as disturbed:
             self._is_troubled = True
             if disturbed.crowded:
-                self.width.object()
+                self.width.note_refusal()
         except NotApplicable as reason:
             attempt.unoffered = reason
         except Undecided as undecided:
@@ -382,14 +384,14 @@ class InFlight:
             with judging() as judgement:
                 body_of(item)(**arguments_of(item, subject))
             undisturbed = (len(subject.client.provider.mistakes.noted), subject.disturbance_count) == before
-            attempt.holds = bool(judgement.checks) and undisturbed and not confusion(subject)
+            attempt.holds = bool(judgement.checks) and undisturbed and not reason_against_concurrency(subject)
             attempt.editions = subject.auditor.editions
         finally:
             subject.close_fresh()
 
 
-def met_at_once(attempts: Iterable[Attempt]) -> bool:
-    """Return True if there was a moment at which all attempts were running, so one event may explain all results."""
+def have_overlapped(attempts: Iterable[Attempt]) -> bool:
+    """True if all attempts were running at the same time, so that one event may explain all their results."""
     made = [each.part.made for each in attempts if each.part.made]
     began = max((calls[0].started for calls in made), default=0.0)
     return all(began < calls[-1].started + calls[-1].elapsed_s for calls in made)

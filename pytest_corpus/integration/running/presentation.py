@@ -99,7 +99,7 @@ def write_into_report(
     """
     result = execution.result or execution.not_run()
     record = result.record
-    disputed = not _agrees(result, seen, report)
+    disputed = not _has_matching_outcome(result, seen, report)
     if record.findings and record.outcome != "error":
         record = replace(record, findings=_add_evidence(execution, result, report, options, rerun))
     _add_properties(execution, record, report, disputed=disputed, options=options)
@@ -161,17 +161,17 @@ def shown_outcome(record: TestRecord, options: Options) -> Literal["passed", "fa
     if record.outcome == "error":
         return "failed"
     if record.findings:
-        found = (catalogue()[finding.requirement] for finding in _is_counting(record, options))
+        found = (catalogue()[finding.requirement] for finding in _counting_findings(record, options))
         levels = {options.requirements.with_level(entry).level for entry in found}
         return "failed" if levels.intersection(counting_levels(options.level)) else "skipped"
     return "passed" if record.outcome == "satisfied" else "skipped"
 
 
-def _is_counting(record: TestRecord, options: Options) -> list[Finding]:
+def _counting_findings(record: TestRecord, options: Options) -> list[Finding]:
     return [each for each in record.findings if not options.deviates(each.requirement, record.adapter)]
 
 
-def _agrees(result: TestResult, seen: BaseException | None, report: pytest.TestReport) -> bool:
+def _has_matching_outcome(result: TestResult, seen: BaseException | None, report: pytest.TestReport) -> bool:
     if result.record.broken_off or hasattr(report, "wasxfail") or seen is not result.raised:
         return False
     return report.outcome == ("passed" if seen is None else "failed")
@@ -181,7 +181,7 @@ def _add_properties(
     execution: TestExecution, record: TestRecord, report: pytest.TestReport, *, disputed: bool, options: Options
 ) -> None:
     status: str = record.outcome
-    if record.findings and not _is_counting(record, options):
+    if record.findings and not _counting_findings(record, options):
         status = "deviated"
     elif disputed and not record.findings:
         status = "not_assessed"

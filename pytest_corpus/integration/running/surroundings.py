@@ -29,14 +29,14 @@ SHORT_S = 0.002
 """The seconds within which a clock must advance."""
 
 
-def _moves(clock: Callable[[], Any]) -> bool:
+def _can_advance(clock: Callable[[], Any]) -> bool:
     before, until = clock(), Clock.monotonic() + SHORT_S
     while Clock.monotonic() < until:
         pass
     return bool(clock() > before)
 
 
-def _waits(sleep: Callable[[float], Any]) -> bool:
+def _can_wait(sleep: Callable[[float], Any]) -> bool:
     for _ in range(3):  # a single fast return may be chance
         started = Clock.monotonic()
         sleep(2 * SHORT_S)
@@ -45,15 +45,15 @@ def _waits(sleep: Callable[[float], Any]) -> bool:
     return True
 
 
-def _waits_in_a_loop(sleep: Callable[[float], Any]) -> bool:
+def _can_wait_in_a_loop(sleep: Callable[[float], Any]) -> bool:
     loop = asyncio.new_event_loop()
     try:
-        return _waits(lambda seconds: loop.run_until_complete(sleep(seconds)))
+        return _can_wait(lambda seconds: loop.run_until_complete(sleep(seconds)))
     finally:
         loop.close()
 
 
-def _varies(*arguments: Any) -> Callable[[Callable[..., Any]], bool]:
+def _variation_check(*arguments: Any) -> Callable[[Callable[..., Any]], bool]:
     return lambda function: len({str(function(*arguments)) for _ in range(8)}) > 1
 
 
@@ -86,17 +86,19 @@ def _functions(module: ModuleType, works: Callable[..., bool], *names: str) -> t
     return tuple(Function(module, name, works, getattr(module, name)) for name in names)
 
 
-CLOCKS = _functions(time, _moves, "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns", "time", "time_ns")
+CLOCKS = _functions(
+    time, _can_advance, "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns", "time", "time_ns"
+)
 
 FUNCTIONS = (
     *CLOCKS,
-    *_functions(time, _waits, "sleep"),
-    *_functions(asyncio, _waits_in_a_loop, "sleep"),
-    *_functions(random, _varies(), "random"),
-    *_functions(random, _varies(0, 1 << 30), "randint"),
-    *_functions(random, _varies(range(1 << 30)), "choice"),
-    *_functions(uuid, _varies(), "uuid1", "uuid4"),
-    *_functions(os, _varies(8), "urandom"),
+    *_functions(time, _can_wait, "sleep"),
+    *_functions(asyncio, _can_wait_in_a_loop, "sleep"),
+    *_functions(random, _variation_check(), "random"),
+    *_functions(random, _variation_check(0, 1 << 30), "randint"),
+    *_functions(random, _variation_check(range(1 << 30)), "choice"),
+    *_functions(uuid, _variation_check(), "uuid1", "uuid4"),
+    *_functions(os, _variation_check(8), "urandom"),
 )
 
 OF_TIME = frozenset(
@@ -123,7 +125,7 @@ class Surroundings:
             return FORKED
         return _name_functions(each for each in FUNCTIONS if each.is_broken)
 
-    def excuse(self, violation: Violation) -> str:
+    def explain_by_changes(self, violation: Violation) -> str:
         """Return the reason why changes in the process may have caused a violation; empty if they cannot have.
 
         A replaced clock that works may still differ from a clock that the adapter kept, which explains wrong times and
@@ -193,7 +195,7 @@ def implementing_plugins(config: pytest.Config, hooks: tuple[str, ...]) -> list[
     return sorted(found)
 
 
-def suspects(config: pytest.Config, why: str) -> str:
+def name_suspects(config: pytest.Config, why: str) -> str:
     """Return the end of a sentence that names plugins that may have caused a mismatch; empty if there are none."""
     names = implementing_plugins(config, CHANGING[why])
     return f" (a plugin may be the reason: {', '.join(names)})" if names else ""

@@ -49,7 +49,7 @@ def times_of_plain_calls(subject: Subject) -> Iterator[float]:
                 return
 
 
-def confusion(subject: Subject) -> str:
+def reason_against_concurrency(subject: Subject) -> str:
     """Return the reason why metrics and logs cannot be assigned to one of several calls; empty if they can."""
     client = subject.client
     if client.remote is not None:
@@ -170,8 +170,8 @@ class Width:
             self.now = min(self._most, self.now + grows)
             self.peak = max(self.peak, self.now)
 
-    def object(self) -> None:
-        """Reduce the number because the adapter refuses concurrent calls; refusals to tests that run now count once."""
+    def note_refusal(self) -> None:
+        """Halve the number because the adapter refused a concurrent call; refusals of tests that run now count once."""
         if not self._objected or self._since_halved >= self.now:
             self._halve("the adapter puts calls off")
 

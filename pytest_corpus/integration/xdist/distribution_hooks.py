@@ -25,7 +25,7 @@ class DistributionHooks:
         decided = {label: adapter.components for label, adapter in self.state.adapters.known.items()}
         node.workerinput[RECORD] = json.dumps(decided)
         node.workerinput[RUN] = self.state.adapters.run
-        node.workerinput[REORDERED] = self._chooses
+        node.workerinput[REORDERED] = self._may_set_distribution
         node.workerinput[BUDGET] = json.dumps(self._share(node.workerinput["workercount"]))
         if not node.gateway.spec.socket:  # messages of several threads could mix on a socket
             channel = node.workerinput[FACTS] = node.gateway.newchannel()
@@ -33,7 +33,7 @@ class DistributionHooks:
         self._waiting.add(node)
 
     @property
-    def _chooses(self) -> bool:
+    def _may_set_distribution(self) -> bool:
         """True if the user does not choose how tests are distributed."""
         option, given = self.state.config.option, self.state.config.known_args_namespace
         asked = getattr(given, "dist", "no") != "no" or getattr(given, "distload", False)
@@ -42,7 +42,7 @@ class DistributionHooks:
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> Any:
         """Give each worker one part of the suite; an idle worker takes tests from the end of another part."""
-        if not self._chooses:
+        if not self._may_set_distribution:
             return None
         from xdist.scheduler import WorkStealingScheduling
 

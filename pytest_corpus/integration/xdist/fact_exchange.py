@@ -24,7 +24,7 @@ from pytest_corpus.adapter.inputs import Clock
 from pytest_corpus.adapter.reports import Arrival
 from pytest_corpus.evidence import encoding
 from pytest_corpus.kit.common_facts import CommonFacts, Fact
-from pytest_corpus.kit.judgement import reading_apart
+from pytest_corpus.kit.judgement import reading_separately
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.retries import UNRELATED
 from pytest_corpus.spec.operations import BY_OP
@@ -139,8 +139,8 @@ class SharedFacts(CommonFacts):
     """The facts about one adapter in a process that is one of several.
 
     Args:
-        channel: the way to the controller; None if there is no way, or in a run from a transcript, which has the facts
-            that were handed over.
+        channel: the connection to the controller; None without a controller, or in a run from a transcript, which has
+            the facts that were handed over.
     """
 
     def __init__(self, label: str, client: AdapterClient, channel: FactChannel | None) -> None:
@@ -183,7 +183,7 @@ def encode(fact: Fact, client: AdapterClient) -> Any:
     """Encode a fact as JSON; None if its answer holds other objects."""
     exchanges = [*dict.fromkeys([*fact.exchanges, *fact.read])]
     try:
-        with reading_apart():
+        with reading_separately():
             answer = _encode(fact.answer, exchanges)
         found = {
             "answer": answer,

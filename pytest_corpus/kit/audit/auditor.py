@@ -67,8 +67,7 @@ class ComponentAuditor(Auditor):
         yield from ()
 
     def call_findings(self, _exchange: Exchange, _answers: Sequence[Any]) -> Violations:
-        """Yield the violations that show if the results or chunks of a call are compared with its request or each
-        other."""
+        """Compare the results or chunks of a call with its request and with each other; yield the violations."""
         yield from ()
 
     def has_content(self, frame: Any) -> bool:

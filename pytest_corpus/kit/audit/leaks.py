@@ -44,7 +44,7 @@ CHANNELS = {
 
 
 def leak_findings(exchange: Exchange, reports: Reports, *, hears_logs: bool) -> Violations:
-    """Yield the secrets of a request that a channel reveals; log records count if the suite can read the adapter's."""
+    """Yield a violation for each output of a call that reveals a secret; logs count if the suite `hears_logs`."""
     logs, debug_logs = (exchange.observed.logs, exchange.observed.debug_logs) if hears_logs else ((), ())
     answered = list(_completion_texts(exchange)) if logs or debug_logs or reports else []
     if not answered and not exchange.secrets:
@@ -92,7 +92,7 @@ def _completion_texts(exchange: Exchange) -> Iterator[str]:
 
 
 class _Channels(dict[str, Sequence[str]]):
-    """The texts of each channel, written when they are first searched."""
+    """The texts of each output of a call (answer, metrics, logs), encoded when they are first searched."""
 
     def __init__(self, exchange: Exchange, reports: Reports, **logs: Sequence[str]) -> None:
         super().__init__(logs)

@@ -32,7 +32,7 @@ LABELS = (*OUTCOME_LABELS, "COM-OBS-8", "COM-OBS-10")
 
 
 def demonstrates(requirement: str, reply: Reply | StreamReply, component: str) -> bool:
-    """True if an answer without a violation of a requirement also satisfies the requirement.
+    """True if an answer that does not violate a requirement also shows that it is satisfied.
 
     Raises:
         Blocked: a necessary part of the answer is missing, which is the finding of another requirement.

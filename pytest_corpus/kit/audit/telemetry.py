@@ -93,7 +93,7 @@ def must_observe(exchange: Exchange, component: str) -> bool:
 
 
 def is_hidden_failure(exchange: Exchange) -> bool:
-    """True if the provider failed but the answer is a success: a health report, or another requirement's finding."""
+    """True if the provider failed but the answer is a success: right for `health`, else another test's finding."""
     if not any(kind.startswith("provider text") for kind in exchange.secrets):
         return False
     return failure_of(exchange) is None

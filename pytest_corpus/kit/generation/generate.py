@@ -23,6 +23,6 @@ def for_all(draw: Callable[[Random, float], T], check: Callable[[T], None], call
         check(draw(chance, number / examples))
 
 
-def length(chance: Random, size: float, most: int) -> int:
+def random_length(chance: Random, size: float, most: int) -> int:
     """Return a random number from 1 to `most`, small for a small size."""
     return chance.randint(1, max(1, round(size * most)))

@@ -83,7 +83,7 @@ def is_linearizable(events: Sequence[Event]) -> bool:
     return False
 
 
-def converges(events: Sequence[Event]) -> bool:
+def is_convergent(events: Sequence[Event]) -> bool:
     """True if settled reads return a last write, and every read returns a written value or nothing.
 
     This must hold even for stores that promise no order of concurrent operations.
@@ -116,7 +116,7 @@ def shrink(events: Sequence[Event], holds: Callable[[Sequence[Event]], bool]) ->
     return kept
 
 
-def lanes(events: Sequence[Event]) -> str:
+def draw_lanes(events: Sequence[Event]) -> str:
     """Draw a history as text: a line for each client, operations from `[` to `]`, time to the right."""
     column: dict[float, int] = {}
     for time in sorted({time for event in events for time in (event.start, event.end)}):
@@ -182,7 +182,9 @@ def check(events: Mapping[str, Sequence[Event]], holds: Callable[[Sequence[Event
         note_check()
         if not holds(history):
             found = shrink(history, holds)
-            raise Violation(claim, f"{len(found)} operations that contradict it", "result", story=Story(lanes(found)))
+            raise Violation(
+                claim, f"{len(found)} operations that contradict it", "result", story=Story(draw_lanes(found))
+            )
 
 
 def require_strong_consistency(subject: Subject) -> None:

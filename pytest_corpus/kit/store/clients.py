@@ -1,4 +1,4 @@
-"""Clients that concurrently write, delete and read the same things, in both components that store data."""
+"""Clients that concurrently write, delete and read the same things (nodes or vectors)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
@@ -15,7 +15,7 @@ class Clients:
     A component defines how to write, delete and read.
 
     Attributes:
-        rounds: for each round the steps of each client, between `|`: `+ab` writes both at once, `-a` deletes
+        rounds: for each round the steps of the clients, separated by `|`: `+ab` writes both at once, `-a` deletes
             one thing, `?` reads. After each round one more read follows.
     """
 
@@ -25,11 +25,11 @@ class Clients:
         self.numbers = map(str, count(1))
 
     def write(self, names: str) -> HistoryStep:
-        """Write things in one request."""
+        """Return a step that writes the things with these names in one request."""
         raise NotImplementedError
 
     def delete(self, names: str) -> HistoryStep:
-        """Delete things in one request."""
+        """Return a step that deletes the things with these names in one request."""
         raise NotImplementedError
 
     @property

@@ -77,8 +77,7 @@ class Settle:
 
 
 class Probe:
-    """Plain things, written only to measure the delay of writes. Each component has a subclass that writes and reads
-    them.
+    """Nodes or vectors that are written only to measure the delay of writes. Each component has a subclass.
 
     Attributes:
         readers: the operations that show the things.
@@ -87,11 +86,11 @@ class Probe:
     readers: Sequence[str] = ()
 
     def write(self, *_names: str) -> bool:
-        """Write things; return True if the adapter reports that it stored them."""
+        """Write things with these names; return True if the adapter reports that it stored them."""
         return False
 
     def delete(self, *_names: str) -> bool:
-        """Delete things; return True if the adapter reports success."""
+        """Delete the things with these names; return True if the adapter reports success."""
         return False
 
     def names_seen(self, _reader: str) -> set[str] | None:
@@ -137,15 +136,15 @@ class Settling:
         return self.known.found and bool(self.known.seconds)
 
     def places(self, _request: Mapping[str, Any]) -> frozenset[str]:
-        """Return the places that a request writes or reads; empty if they may be all."""
+        """Return the places that a request writes or reads; empty if it may use any place."""
         return frozenset()
 
     def written_to(self, request: Mapping[str, Any]) -> frozenset[str]:
-        """Return the places in which the data of a request may be read; empty if they may be all."""
+        """Return the places where data that a request writes can be read; empty if it may be any place."""
         return self.places(request)
 
     def reads_written_data(self, name: str, _request: Mapping[str, Any]) -> bool:
-        """True if a request of this operation reads data that was written."""
+        """True if the result of an operation depends on data that was written before."""
         return name not in self.blind
 
     @contextmanager
@@ -154,7 +153,7 @@ class Settling:
         yield Probe()
 
     def trials(self) -> Iterator[Look]:
-        """Write and delete plain things. After each write, yield a function for each operation that looks for it."""
+        """Write and delete plain things; after each write, yield for each reader a function that looks for them."""
         with self.probe() as probe, closing(probe):
             if probe.write("a"):
                 yield from (partial(probe.shows, reader, {"a"}) for reader in probe.readers)
@@ -285,7 +284,7 @@ class Settling:
             taken: list[tuple[float, float]] = []
             for look in self.trials():
                 with suppress(Unresponsive):  # the other operations may still answer
-                    taken.append(shows_after(look, LIMIT_S + (begun if MISSING in taken else inputs.monotonic())))
+                    taken.append(measure_delay(look, LIMIT_S + (begun if MISSING in taken else inputs.monotonic())))
                     self._is_late |= taken[-1] != AT_ONCE
             if MISSING in taken:
                 self.known.missed_s = inputs.monotonic() - begun
@@ -299,7 +298,7 @@ class Settling:
         return shortest if alike else max(shown for _, shown in late)
 
 
-def shows_after(look: Look, until: float) -> tuple[float, float]:
+def measure_delay(look: Look, until: float) -> tuple[float, float]:
     """Return the seconds for which a write surely was invisible, and the seconds after which it was visible.
 
     `AT_ONCE` means that the write is visible at once or its delay is unknown, `MISSING` that it is never visible.

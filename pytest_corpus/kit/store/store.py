@@ -88,7 +88,7 @@ class Records:
         return thing in self._all and self._all[thing].state in THERE
 
     def use_of(self, thing: Thing) -> Use:
-        """Return the tests that need a thing."""
+        """Return the tests that may use a thing, as a `Use`; any test for an unknown thing."""
         return self._all[thing].use if thing in self._all else Use.ANY
 
     def select(self, *states: State, use: Use | None = None, kind: str = "") -> list[Thing]:
@@ -134,7 +134,7 @@ class Records:
             self._journal.note_outcome(place, names, is_success=is_success)
 
     def forget(self, things: Iterable[Thing]) -> None:
-        """Remove the records of things, because the things do not exist."""
+        """Remove the records of things that turned out not to exist."""
         for place, names in by_place(things).items():
             for name in names:
                 self._all.pop((place, name), None)

@@ -33,7 +33,7 @@ def retry_when_asked(send: Send) -> Send:
 
 
 def sweep(left: Leftovers, send: Send) -> tuple[int, int]:
-    """Delete the leftovers of a run; return the numbers of deleted and of absent things. `left` keeps all others."""
+    """Delete the leftovers of a run; return the numbers of deleted and of absent things. All others stay in `left`."""
     gone = absent = 0
     for place in sorted(left.names, key=lambda each: [*DELETES].index(each[3])):
         own = (name for name in left.names[place] if left.run in (run_of(name), run_of(place[2] or "")))

@@ -74,19 +74,19 @@ class Geometry:
         return self.measures[metric](query, stored)
 
     def cosine(self, left: Sequence[float], right: Sequence[float]) -> tuple[float, float]:
-        """Return the cosine of the angle, and 1 minus it. A zero vector has no direction; its score is 0."""
+        """Return the score (the cosine of the angle) and the distance (1 minus it); the score of a zero vector is 0."""
         (a, _), (b, _) = scale_down(left), scale_down(right)
         norms = math.hypot(*a) * math.hypot(*b)
         score = max(-1.0, min(1.0, math.fsum(map(operator.mul, a, b)) / norms)) if norms else 0.0
         return score, 1 - score
 
     def euclidean(self, left: Sequence[float], right: Sequence[float]) -> tuple[float, float]:
-        """Return a score in (0, 1] that decreases with the distance, and the distance."""
+        """Return the score, which is in (0, 1] and decreases with the distance, and the distance."""
         distance = finite(math.dist(left, right))
         return 1 / (1 + distance), distance
 
     def dot(self, left: Sequence[float], right: Sequence[float]) -> tuple[float, float]:
-        """Return the product, and a distance that decreases with it and is never negative (edition 1.0.0)."""
+        """Return the score (the dot product), and a distance of at least 0 that falls as it rises (edition 1.0.0)."""
         (a, one), (b, other) = scale_down(left), scale_down(right)
         score = finite(math.fsum(map(operator.mul, a, b)) * one * other)
         return score, 1 / (1 + score) if score > 0 else 1 - score

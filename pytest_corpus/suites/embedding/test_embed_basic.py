@@ -112,7 +112,9 @@ def test_every_text_is_embedded(embedding: Embedding) -> None:
     most = 40 if embedding.limit is None else max(1, min(40, embedding.limit // 4))
 
     def draw(chance: Random, size: float) -> str:
-        letters = (chr(chance.randint(*chance.choice(LETTERS))) for _ in range(generate.length(chance, size, most) - 1))
+        letters = (
+            chr(chance.randint(*chance.choice(LETTERS))) for _ in range(generate.random_length(chance, size, most) - 1)
+        )
         return "".join(["a", *letters])
 
     def check(text: str) -> None:

@@ -112,7 +112,7 @@ def test_every_list_of_texts_keeps_its_order(embedding: Embedding) -> None:
         )
 
     def draw(chance: Random, size: float) -> list[str]:
-        return chance.choices(pool, k=generate.length(chance, size, many))
+        return chance.choices(pool, k=generate.random_length(chance, size, many))
 
     generate.for_all(draw, check, embedding, examples=8)
 

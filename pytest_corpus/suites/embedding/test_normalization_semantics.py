@@ -55,7 +55,7 @@ def test_every_text_is_normalized(embedding: Embedding) -> None:
     embedding.require_normalization()
 
     def draw(chance: Random, size: float) -> str:
-        return " ".join(chance.choices(FILLER.split(), k=generate.length(chance, size, 20)))
+        return " ".join(chance.choices(FILLER.split(), k=generate.random_length(chance, size, 20)))
 
     def check(text: str) -> None:
         expect_unit_norm(embedding.vector("embed", embedding.cut_to_limit(text), normalize=True))

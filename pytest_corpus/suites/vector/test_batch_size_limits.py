@@ -11,7 +11,7 @@ from pytest_corpus.kit import expect, vocabulary
 from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.component import expect_audited
 from pytest_corpus.kit.fixtures import core, rules
-from pytest_corpus.kit.judgement import look_at, reading_apart
+from pytest_corpus.kit.judgement import look_at, reading_separately
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.redaction import describe_word
 from pytest_corpus.spec.errors import PERMANENT
@@ -94,7 +94,7 @@ def send_too_large(vector: Vector, most: int) -> tuple[Item, list[Reply], dict[s
     held = vector.item(90)
     sandbox = vector.sandbox(held)
     replies = [sandbox.upsert(*batch_of(vector, most + more)) for more in (1, 7)]
-    with reading_apart() as shown_by:
+    with reading_separately() as shown_by:
         found = sandbox.contents()
     return held, replies, found, shown_by
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from pytest_corpus.text.problems import Problem
-from pytest_corpus.text.strict_json import are_strict
+from pytest_corpus.text.strict_json import are_flawless
 from pytest_corpus.validation.schema.registry import SchemaRegistry
 from pytest_corpus.validation.streams.config import (
     FRAME_KEYS,
@@ -89,7 +89,7 @@ class StreamMachine:
         if self.terminal or self.config.framing != "canonical":
             return False
         if self.config.mode in _ALL_CHUNKS:
-            if not (self.plan.accepts_frames(frames) and are_strict(payloads, frames)):
+            if not (self.plan.accepts_frames(frames) and are_flawless(payloads, frames)):
                 return False
             final = [frame["chunk"]["is_final"] for frame in frames]
             chosen = len(frames)
@@ -119,7 +119,7 @@ class StreamMachine:
             return 0
         sampled = [frames[index] for index in due]
         sound = self.plan.accepts_chunks([frame["chunk"] for frame in sampled])
-        return len(due) if sound and are_strict([payloads[index] for index in due], sampled) else -1
+        return len(due) if sound and are_flawless([payloads[index] for index in due], sampled) else -1
 
     def _sample_indexes(self, count: int) -> list[int]:
         """Return the indexes of sampled frames among the next `count` frames, evenly spaced in the stream."""

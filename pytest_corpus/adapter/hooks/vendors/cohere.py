@@ -19,7 +19,7 @@ from pytest_corpus.adapter.hooks.vendors.endpoint import (
     parts_of,
     typed_event,
 )
-from pytest_corpus.adapter.hooks.vendors.openai import vector
+from pytest_corpus.adapter.hooks.vendors.openai import hashed_vector
 from pytest_corpus.adapter.hooks.vendors.stand_in import CannedReply, Question, Tool, split_tokens
 
 ROLES = ("system", "user", "assistant", "tool")
@@ -119,7 +119,7 @@ class Embed(Endpoint):
         if len(texts) > MOST_TEXTS or not all(isinstance(text, str) and text for text in texts):
             raise Refusal(f"texts must be at most {MOST_TEXTS} texts that are not empty")
         dimensions = endpoint.integer(body, "output_dimension", 1, DIMENSIONS) or DIMENSIONS
-        vectors = [vector(text.lower().split() or [text], dimensions) for text in texts]
+        vectors = [hashed_vector(text.lower().split() or [text], dimensions) for text in texts]
         used = {"billed_units": {"input_tokens": sum(len(split_tokens(text)) for text in texts)}}
         return {"id": "standin", "texts": texts, "embeddings": {"float": vectors}, "meta": used}
 

@@ -88,11 +88,11 @@ class Completion(Endpoint):
         return "llm.stream" if body.get("stream") else "llm.complete", {}
 
     def answer(self, body: Body, filtered: bool, /) -> Body:
-        """Return the replies as one answer."""
+        """Return one answer that contains all replies to the request."""
         return self.whole_answer(body, self.replies(body, filtered))
 
     def events(self, body: Body, filtered: bool, /) -> Events | None:
-        """Return the replies as a stream, if the request asks for one."""
+        """Return all replies to the request as one stream; None if it does not ask for a stream."""
         return self.stream(body, self.replies(body, filtered)) if body.get("stream") else None
 
     def replies(self, body: Body, filtered: bool) -> list[CannedReply]:

@@ -198,7 +198,7 @@ class Embeddings(Endpoint):
         if not inputs or len(inputs) > MOST_INPUTS or not all(map(_is_input, inputs)):
             raise Refusal(f"'input' must be 1 to {MOST_INPUTS} texts of 1 to {MOST_TOKENS} tokens")
         as_text = body.get("encoding_format") == "base64"
-        vectors = [vector(_words_of(each), dimensions) for each in inputs]
+        vectors = [hashed_vector(_words_of(each), dimensions) for each in inputs]
         used = sum(map(_token_count, inputs))
         return {
             "object": "list",
@@ -232,8 +232,8 @@ def _words_of(given: Any) -> list[str]:
     return given.lower().split() or [given] if isinstance(given, str) else [str(each) for each in given]
 
 
-def vector(words: list[str], dimensions: int) -> list[float]:
-    """Return a vector with this number of components; the hash of each word adds to some of them."""
+def hashed_vector(words: list[str], dimensions: int) -> list[float]:
+    """Return a unit vector with this number of components. The hash of each word changes up to 8 components."""
     components = [0.0] * dimensions
     for word in words:
         numbers = struct.unpack("<16H", hashlib.sha256(word.encode("utf-8", "surrogatepass")).digest())

@@ -18,7 +18,7 @@ _OF_THE_CONNECTION = frozenset(
 
 
 class ProviderAnswer(Protocol):
-    """An answer of the provider, in parts."""
+    """An answer of the provider. Iterating over it yields the parts of its body as they arrive."""
 
     status: int
     reason: str | None
@@ -101,7 +101,7 @@ PATIENCE_S = 2.0
 
 
 class Replayed:
-    """A recorded answer. If its client left early, it hangs there, and fails for a client that waits much longer."""
+    """A recorded answer. If the recorded client left early, it hangs at that point, and fails if its client stays."""
 
     def __init__(self, kept: KeptAnswer, unknown: Callable[[], None], *, is_instant: bool) -> None:
         self._unknown = unknown

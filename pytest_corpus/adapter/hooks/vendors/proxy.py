@@ -82,7 +82,7 @@ def usual_operation(path: str, body: Any) -> tuple[str | None, dict[str, Any]]:
 
 
 class Noting(Protocol):
-    """Keeps the author's mistakes, as `Mistakes` does."""
+    """Keeps the mistakes of the adapter's author; `Mistakes` implements it."""
 
     def mistake_recorder(self) -> Callable[[BaseException], None]:
         """Return a function that records a mistake in the answer to a request that arrives now."""

@@ -60,7 +60,7 @@ _HOSTS = {"anthropic": "anthropic", "cohere": "cohere", "googleapis": "google"}
 _PATHS = {re.compile(r"(^|/)api/(chat|generate|embed|embeddings|tags|show)$"): "ollama"}
 
 
-def shape_of(host: str) -> Errors | None:
+def error_shape_of_host(host: str) -> Errors | None:
     """Return the form of the errors of the vendor whose name is in a host; None if the host is unknown."""
     return next((SHAPES[shape] for name, shape in _HOSTS.items() if name in host.lower()), None)
 

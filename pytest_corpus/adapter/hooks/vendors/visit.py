@@ -66,7 +66,7 @@ class AnswerInParts:
 
 
 def ignore(_error: BaseException) -> None:
-    """Ignore an error, where only the suite's own endpoints can make mistakes."""
+    """Ignore an error. Used if no endpoint of the adapter's author can raise one."""
 
 
 async def iterate_parts(*parts: AnswerPart) -> AsyncIterator[AnswerPart]:
@@ -204,7 +204,7 @@ def can_fail_in_stream(plan: Plan, errors: Errors) -> bool:
 
 
 async def break_stream(plan: Plan, errors: Errors, wire: HookConnection) -> None:
-    """End a stream that has begun with a planned fault."""
+    """Use the planned fault to end a stream that has already begun."""
     form, plan.on_wire = plan.form or IN_STREAM.get(plan.kind), True
     plan.hints_ms = ()  # events of these vendors cannot state a wait
     if form == "reset":

@@ -9,7 +9,7 @@ from pytest_corpus.kit.audit.auditor import ComponentAuditor, payload_problem
 from pytest_corpus.kit.component import Parts
 from pytest_corpus.kit.faults import ProviderFaults
 from pytest_corpus.kit.fixtures import fixture_of
-from pytest_corpus.kit.judgement import reading_apart
+from pytest_corpus.kit.judgement import reading_separately
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation, Violations
 from pytest_corpus.kit.prerequisites import Prerequisites
 from pytest_corpus.redaction import describe_word
@@ -107,7 +107,7 @@ class Embedding(EmbeddingCalls):
 
     # -- what can be relied on -------------------------------------------------------------------------
 
-    @reading_apart()
+    @reading_separately()
     def models_able_to(self, name: str = "embed") -> list[str]:
         """Return the listed models that are tried, except those whose entry denies a feature that the operation needs.
 
@@ -128,7 +128,7 @@ class Embedding(EmbeddingCalls):
         return models[:MOST_MODELS] if self.capabilities.models else [self.model]
 
     @property
-    @reading_apart()
+    @reading_separately()
     @remembered_by_all
     def counts_characters(self) -> bool:
         """True if `max_text_length` counts characters: one character more is refused, and the limit itself is not."""
@@ -153,7 +153,7 @@ class Embedding(EmbeddingCalls):
             raise NotApplicable(f"a text of {CHARACTERS_IN_A_TOKEN * limit} characters is not sent here")
         return CHARACTERS_IN_A_TOKEN * limit + more
 
-    @reading_apart()
+    @reading_separately()
     def require_normalization(self) -> None:
         """Check that normalization is offered: not denied, and not answered with NOT_SUPPORTED."""
         self.require("embed")

@@ -7,7 +7,7 @@ from typing import Any
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
-from pytest_corpus.kit.judgement import reading_apart
+from pytest_corpus.kit.judgement import reading_separately
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided
 from pytest_corpus.kit.prerequisites import Prerequisites
 from pytest_corpus.kit.reply import Reply, StreamReply
@@ -30,25 +30,25 @@ class Readers:
     def __init__(self, graph: GraphCapabilities) -> None:
         self._graph = graph
 
-    @reading_apart()
+    @reading_separately()
     def correct_for_nodes(self) -> Mapping[str, bool]:
         """Return for each operation True if it shows exactly the nodes that the suite wrote."""
         with self._graph.client.provider.paused():
             return self._graph.shared.find_once("node_readers", lambda: _node_readers(self._graph))
 
-    @reading_apart()
+    @reading_separately()
     def for_nodes(self) -> list[str]:
         """Return the operations that show nodes correctly, else all of them. Raises NotAssessed if there are none."""
         return _choose(self.correct_for_nodes(), "read back: neither bulk_vertices nor a query of a known dialect")
 
-    @reading_apart()
+    @reading_separately()
     def for_edges(self) -> list[str]:
         """Return the operations that show edges correctly, else all of them. Raises NotAssessed if there are none."""
         with self._graph.client.provider.paused():
             found = self._graph.shared.find_once("edge_readers", lambda: _edge_readers(self._graph))
         return _choose(found, "show edges: neither traversal nor a query of a known dialect")
 
-    @reading_apart()
+    @reading_separately()
     def require_correct(self, name: str) -> str:
         """Check that an operation shows nodes correctly, or that no operation does.
 
@@ -87,7 +87,7 @@ def _choose(readers: Mapping[str, bool], purpose: str) -> list[str]:
     return [name for name, correct in readers.items() if correct] or list(readers)
 
 
-@reading_apart()
+@reading_separately()
 def _node_readers(graph: GraphCapabilities) -> dict[str, bool]:
     """Return for each operation True if it shows exactly the content of a sandbox, before and after a first write."""
     readers = {name: True for name in NODE_READERS if graph.works(name)}
@@ -111,7 +111,7 @@ def _written_nodes(graph: GraphCapabilities) -> Iterator[tuple[GraphSandbox, lis
             yield sandbox, [value_of(node) for node in nodes]
 
 
-@reading_apart()
+@reading_separately()
 def _edge_readers(graph: GraphCapabilities) -> dict[str, bool]:
     """Return for each operation True if it shows exactly the edges of the plain nodes and of another sandbox."""
     readers = {
@@ -126,7 +126,7 @@ def _edge_readers(graph: GraphCapabilities) -> dict[str, bool]:
     return readers
 
 
-@reading_apart()
+@reading_separately()
 def can_ask(graph: GraphCapabilities, purpose: str, dialect: str | None = None) -> bool:
     """True if a query is possible for this purpose."""
     try:

@@ -8,7 +8,7 @@ from typing import Any
 from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, remembered_by_all
-from pytest_corpus.kit.judgement import reading_apart
+from pytest_corpus.kit.judgement import reading_separately
 from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.run_state import MOST_WORDS, Shared
@@ -203,7 +203,7 @@ class LLMCapabilities(Windows):
         stated = self.stated_range(name) and not (operation == "stream" and name in UNSIGNED)
         return True if stated or name not in OPTIONAL or name == "max_tokens" else None
 
-    @reading_apart()
+    @reading_separately()
     def takes(self, name: str, operation: str = "complete") -> bool:
         """True if an operation accepts an optional argument. It may refuse an argument that is not claimed (R117).
 
@@ -216,7 +216,7 @@ class LLMCapabilities(Windows):
             self.shared.taken[operation, name] = self.accepts(operation, **{name: self.optional_arguments()[name]})
         return self.shared.taken[operation, name]
 
-    @reading_apart()
+    @reading_separately()
     def models_able_to(self, name: str) -> list[str]:
         flag = self.operation(name).capability or "supports_completion"
         self.require("complete")
@@ -228,7 +228,7 @@ class LLMCapabilities(Windows):
                 expect.works(self.ask_once("complete", model=model), "a completion by every listed model")
         return models
 
-    @reading_apart()
+    @reading_separately()
     def accepts(self, operation: str, **changed: Any) -> bool:
         """True if `complete` or `stream` accepts a plain request with some arguments changed."""
         return self.works(operation) and not self.ask_once(operation, **changed).is_a(*PERMANENT)

@@ -14,7 +14,7 @@ from pytest_corpus.adapter.turns import Place
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.component import Subject
-from pytest_corpus.kit.judgement import reading_apart
+from pytest_corpus.kit.judgement import reading_separately
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.run_state import MIN_NAMESPACES
@@ -192,7 +192,7 @@ class Features:
 
         return self._vector.shared.find_once("deletes_by_filter", answered)
 
-    @reading_apart()
+    @reading_separately()
     def answers(self, name: str, args: Mapping[str, Any]) -> bool:
         """True if an operation with these arguments is not answered with NOT_SUPPORTED."""
         with self._vector.client.provider.paused():
@@ -220,7 +220,7 @@ class Features:
             raise NotApplicable(f"no namespace can be known to be of {metric}")
         return spelled
 
-    @reading_apart()
+    @reading_separately()
     def need_filters(self) -> None:
         """Check that filters are offered and that a plain filter is answered."""
         expect.applicable(self.filters, "filters are denied, or answered with NOT_SUPPORTED and not claimed")
@@ -235,7 +235,7 @@ class Features:
         query = {**self._vector.requests.minimal("query"), "filter": {"kind": "home"}}
         return self._vector.wait_for_index(lambda: self._vector.call("query", query), True)
 
-    @reading_apart()
+    @reading_separately()
     def filters_work(self) -> bool:
         """True if filters are offered and a plain filter is answered."""
         try:
@@ -254,7 +254,7 @@ class Features:
         expect.applicable(self._vector.namespaces, "namespaces are not supported")
         self._vector.require(*names)
 
-    @reading_apart()
+    @reading_separately()
     def check_ids(self, reply: Reply) -> None:
         """Check that an upsert was not refused because its ids are not UUIDs. Raises Blocked if it was."""
         if not (reply.is_a(*PERMANENT) or (reply.is_success and reply.failed_items)):

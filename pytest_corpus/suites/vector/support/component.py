@@ -13,7 +13,7 @@ from pytest_corpus.kit.common_facts import Fact
 from pytest_corpus.kit.component import Parts
 from pytest_corpus.kit.faults import ProviderFaults, try_with_fault
 from pytest_corpus.kit.fixtures import fixture_of
-from pytest_corpus.kit.judgement import reading_apart
+from pytest_corpus.kit.judgement import reading_separately
 from pytest_corpus.kit.outcomes import Blocked, Violation, Violations, describe
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import Request
@@ -189,7 +189,7 @@ class Vector(VectorCalls):
         said = Obstacle.CREATION_ANSWERED.reason(reply=reply)
         raise Blocked("VEC-NS-1" if plain else "VEC-CAP-2", said, judged_on=(reply.exchange,))
 
-    @reading_apart()
+    @reading_separately()
     def send(self, request: Any, **options: Any) -> Reply:
         reply = super().send(request, **options)
         if not self.is_preparing and op_of(request) == "vector.upsert":

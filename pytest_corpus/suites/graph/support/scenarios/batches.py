@@ -11,7 +11,7 @@ import pytest
 from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect, vocabulary
 from pytest_corpus.kit.answer_cache import cached, remembered
-from pytest_corpus.kit.judgement import reading_apart
+from pytest_corpus.kit.judgement import reading_separately
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, describe_number, difference
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.spec.obstacles import Obstacle
@@ -101,7 +101,7 @@ def require_carrier(graph: Graph, name: str = "batch") -> GraphSandbox:
     return graph.sandbox()
 
 
-@reading_apart()
+@reading_separately()
 @remembered
 def _takes_no_nodes(graph: Graph) -> bool:
     sandbox = graph.sandbox()

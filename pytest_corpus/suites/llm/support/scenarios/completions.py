@@ -10,7 +10,7 @@ from pytest_corpus.adapter.facts import to_whole_number
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, remembered_by_all
 from pytest_corpus.kit.component import expect_audited
-from pytest_corpus.kit.judgement import reading_apart
+from pytest_corpus.kit.judgement import reading_separately
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.spec.obstacles import Obstacle
@@ -96,7 +96,7 @@ def cold_arguments(llm: LLM, operation: str = "complete") -> dict[str, Any]:
     return llm.requests.args(**({"temperature": low} if taken else {}))
 
 
-@reading_apart()
+@reading_separately()
 @remembered_by_all
 def ignores_stops(llm: LLM) -> bool:
     """True if a long text contains its stop sequence, which R117 allows."""

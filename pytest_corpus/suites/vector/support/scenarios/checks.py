@@ -9,7 +9,7 @@ from typing import Any
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit import expect, vocabulary
 from pytest_corpus.kit.answer_cache import remembered, remembered_by_all
-from pytest_corpus.kit.judgement import look_at, note_held, reading_apart
+from pytest_corpus.kit.judgement import look_at, note_held, reading_separately
 from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Violation, describe_number, difference
 from pytest_corpus.kit.reply import Reply, error_names, failed_items
 from pytest_corpus.kit.store.results import failed_indexes, processed_count
@@ -265,7 +265,7 @@ def mixed_batches(vector: Vector) -> list[list[MixedBatch]]:
                 items.append(wrong.get(at) or vector.item(2 + 2 * number % 177))
             batches.append((items, wrong, sandbox.upsert(*items)))
         sent.append(batches)
-    with reading_apart() as shown_by:
+    with reading_separately() as shown_by:
         found = sandbox.contents()
     return [
         [MixedBatch(items, wrong, before, reply, found, shown_by) for items, wrong, reply in batches]
