@@ -97,7 +97,7 @@ def test_fixtures_of_the_session_keep_no_test_from_being_in_flight(project: Proj
 
 def make_attempt(item: object = None, **more: Any) -> Attempt:
     """An attempt of a body that gets its turn at once."""
-    return Attempt(cast("pytest.Function", item), cast("Body", SimpleNamespace(go_on=int, is_resting=False)), **more)
+    return Attempt(cast("pytest.Function", item), cast("Body", SimpleNamespace(resume=int, is_resting=False)), **more)
 
 
 def test_a_test_that_does_not_apply_is_run_alone_once_for_each_reason(monkeypatch: pytest.MonkeyPatch) -> None:
