@@ -97,7 +97,7 @@ def _check_options(config: pytest.Config) -> None:
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     if file_path.name == "conftest.py" and parent.config.hook.pytest_corpus_adapter.get_hookimpls():
-        found: pytest.Collector | None = _conformance(parent.config).collecting.conftest(file_path, parent)
+        found: pytest.Collector | None = _conformance(parent.config).collecting.collect_conftest(file_path, parent)
         return found
     if file_path.suffix in (".yaml", ".yml"):
         from pytest_corpus.integration.bundles import discovery
@@ -132,9 +132,9 @@ def pytest_make_collect_report(
             try:
                 run = _conformance(collector.config)
                 run.begin()
-                report.result = [*(report.result or ()), *run.collecting.suites(found, collector)]
+                report.result = [*(report.result or ()), *run.collecting.collect_suites(found, collector)]
             except pytest.Collector.CollectError as error:
-                run.collecting.fail(report, error)
+                run.collecting.report_unusable(report, error)
     return report
 
 

@@ -22,7 +22,7 @@ Place = tuple[Any, str]
 """An object and the name of an attribute of it."""
 
 LOOK_S = 0.5
-"""The seconds after which a body that waits for a fact looks again, in case that nothing wakes it."""
+"""The seconds after which a body that waits for a fact checks again, in case it was not woken."""
 
 
 class Disturbed(Exception):

@@ -102,7 +102,7 @@ class Spending:
 
 
 STATISTICS = "embedding.get_stats"
-"""Its `total_tokens` are those of all calls so far, not its own."""
+"""The operation whose `total_tokens` count all calls so far, not its own."""
 
 
 @dataclass(slots=True)

@@ -138,7 +138,7 @@ def parse_line(data: bytes) -> dict[str, Any]:
     """Parse the text of a line. Raises ValueError if it is not a JSON object."""
     try:
         line = orjson.loads(data)
-    except orjson.JSONDecodeError:  # half a character, perhaps
+    except orjson.JSONDecodeError:  # for example a lone surrogate
         line = bounded.parse_value(data)
     if not isinstance(line, dict):
         raise ValueError("is not a line of a transcript")

@@ -85,7 +85,7 @@ class Subject(Target):
         """Returns another component of the same adapter by name, or None if it is not tested."""
         self._tried = set[str]()
 
-    # -- as the run sees it ------------------------------------------------------------------------------
+    # -- the interface for the run ------------------------------------------------------------------------------
 
     @property
     def calls(self) -> int:
@@ -168,7 +168,7 @@ class Subject(Target):
         return reply
 
     def _answer_to(self, request: Any, **options: Any) -> Reply:
-        settled = self.settling.after_writes_settle(request)
+        settled = self.settling.wait_until_settled(request)
 
         def attempt(waited_s: float) -> Reply:
             return Reply(self.client.send(postpone_deadline(settled, waited_s), self.component, **options))
@@ -186,7 +186,7 @@ class Subject(Target):
     @reading_separately()
     def send_stream(self, request: Any, **options: Any) -> StreamReply:
         """Send any value to `handle_stream` and read the stream to its end; repeat the call as `send` does."""
-        settled = self.settling.after_writes_settle(request)
+        settled = self.settling.wait_until_settled(request)
 
         def attempt(waited_s: float) -> StreamReply:
             sent = postpone_deadline(settled, waited_s)
@@ -201,7 +201,7 @@ class Subject(Target):
         """Send unary requests concurrently; then repeat those that failed with errors that may be transient."""
         prepared = [self.store.prepare(request) for request in requests]
         fresh = [self.store.note_planned_writes(request) for request in prepared]
-        settled = [self.settling.after_writes_settle(request) for request in prepared]
+        settled = [self.settling.wait_until_settled(request) for request in prepared]
         found: dict[int, Exchange] = {}
 
         def attempt(waited_s: float) -> list[Exchange]:
@@ -331,7 +331,7 @@ class Subject(Target):
     def tidy(self) -> None:
         self.store.tidy()
 
-    # -- what was seen ---------------------------------------------------------------------------------
+    # -- the exchanges of the test ---------------------------------------------------------------------------------
 
     @property
     def part(self) -> Part:

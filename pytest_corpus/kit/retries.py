@@ -187,7 +187,7 @@ class Retries:
         return reply
 
     @contextmanager
-    def once(self) -> Iterator[None]:
+    def calling_once(self) -> Iterator[None]:
         """Make the calls in this block only once, even if they fail."""
         outer, self.probing = self.probing, True
         try:
@@ -389,7 +389,7 @@ def _plain_call_works(place: Retried, name: str) -> bool:
 def _call_once(place: Retried, plain: Callable[[], Request]) -> Reply | StreamReply | None:
     """Make a call once, unseen by the current test, and return the answer, or None."""
     try:
-        with place.retries.once(), part_of(place.client.part, is_seen=False):
+        with place.retries.calling_once(), part_of(place.client.part, is_seen=False):
             request = plain()
             return place.invoke(request.op, request.args, request.ctx, limit_s=PROBE_S)
     except (Undecided, Unresponsive):

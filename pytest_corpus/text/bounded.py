@@ -125,7 +125,7 @@ def parse_value(data: bytes, most: int = MOST_VALUES) -> Any:
     Raises:
         ValueError: the document is refused. The message is the end of a sentence.
     """
-    import orjson  # light commands do without it
+    import orjson  # here, because light commands do not need it
 
     if count_values(data, most) > most:
         raise ValueError(f"has more than {most:,} values, the limit for such a file")
@@ -159,7 +159,7 @@ def count_values(data: bytes, most: int = MOST_VALUES) -> int:
     for strings, found in enumerate(_STRING.finditer(data)):
         number += _count_separators(data[end : found.start()])
         end = found.end()
-        if number > most or strings > 2 * most:  # a value is one string, or a key and one
+        if number > most or strings > 2 * most:  # a value has at most two strings: its key and itself
             return max(number, most + 1)
     return number + _count_separators(data[end:])
 

@@ -8,7 +8,7 @@ from typing import Any
 
 MAX_DEPTH = 200  # deeper instances are refused before Python's own recursion limit is reached
 TOO_DEEP = f"is nested deeper than {MAX_DEPTH} levels"  # the message of a problem of such an instance
-MOST_BITS = 2_100  # of an integer; Python writes one of 640 digits, which have more, under any setting
+MOST_BITS = 2_100  # the most bits of an integer; Python can always write 640 digits, which have more
 NO_JSON = "json"  # the `rule` of a problem that no schema states: the value is not JSON at all
 
 

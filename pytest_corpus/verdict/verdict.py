@@ -118,7 +118,7 @@ def decide(
           for entry in declared if entry.has_expired(day)),
         *_describe_needless(counting, decided, complete=not gaps),
     )  # fmt: skip
-    overall = "partial" if gaps else worst(part.verdict for part in decided)
+    overall = "partial" if gaps else worst_verdict(part.verdict for part in decided)
     return Verdict(edition, overall, not gaps, gaps, decided, faults)
 
 
@@ -196,7 +196,7 @@ def counting_levels(level: str) -> tuple[str, ...]:
     return ("MUST",) if level == "must" else ("MUST", "SHOULD")
 
 
-def worst(verdicts: Iterable[str]) -> str:
+def worst_verdict(verdicts: Iterable[str]) -> str:
     """Return the worst of the components' verdicts; partial without any component."""
     return max(verdicts, key=VERDICTS.index, default="partial")
 

@@ -15,7 +15,7 @@ import pytest
 
 from pytest_corpus.adapter.exceptions import MissingAnswer
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
-from pytest_corpus.adapter.hooks.vendors.proxy import proxy_of
+from pytest_corpus.adapter.hooks.vendors.proxy import environment_proxy
 from pytest_corpus.adapter.hooks.vendors.recording import Recording, RecordingError, notes_on_old_recordings
 from pytest_corpus.text.bounded import FileRefused
 
@@ -351,8 +351,8 @@ def test_a_proxy_uses_proxies_of_the_environment_but_not_its_credentials(
         assert json.loads(ask(probe, {"a": 1})[1])["authorization"] is None
     for name in ("http_proxy", "no_proxy"):
         monkeypatch.setenv(name, {"http_proxy": "http://proxy.example:3128", "no_proxy": "here.example"}[name])
-    assert proxy_of("http://api.example/v1") == "http://proxy.example:3128"
-    assert proxy_of("http://here.example/v1") is None
+    assert environment_proxy("http://api.example/v1") == "http://proxy.example:3128"
+    assert environment_proxy("http://here.example/v1") is None
 
 
 def test_a_tunnel_to_another_machine_is_refused_in_a_replay(

@@ -13,7 +13,7 @@ from pytest_corpus.suites import inventory
 from pytest_corpus.verdict.deviations import Deviation
 from pytest_corpus.verdict.finding import Finding
 from pytest_corpus.verdict.ledger import Ledger, TestRecord
-from pytest_corpus.verdict.verdict import STATUSES, decide, verdict_of, worst
+from pytest_corpus.verdict.verdict import STATUSES, decide, verdict_of, worst_verdict
 
 FACTS = {
     "llm": {
@@ -68,5 +68,5 @@ def recounted(document: dict[str, Any]) -> dict[str, Any]:
             part["totals"][level] = {status: totals[status] for status in STATUSES}
         pairs = [(entry["level"], entry["status"]) for entry in entries]
         part["verdict"] = verdict_of(pairs, document["level"], partial=not document["complete"])
-    document["verdict"] = worst(part["verdict"] for part in document["components"].values())
+    document["verdict"] = worst_verdict(part["verdict"] for part in document["components"].values())
     return json_report.add_digest(document)

@@ -85,11 +85,11 @@ def test_a_late_write_is_looked_for_some_hundred_times(late_s: float) -> None:
 def test_what_shows_at_once_is_tried_once_and_never_waited_for() -> None:
     """Nothing is tried before the first look at something written."""
     store = Late(0.0)
-    assert store.after_writes_settle(LOOK) is LOOK
+    assert store.wait_until_settled(LOOK) is LOOK
     assert (store.known.seconds, store.tried) == (None, 0)
     for _ in range(3):
         store.note(WRITE)
-        assert store.after_writes_settle(LOOK) is LOOK
+        assert store.wait_until_settled(LOOK) is LOOK
     assert (store.known.seconds, store.tried, store.has_late_writes) == (0.0, 1, False)
 
 
@@ -97,13 +97,13 @@ def test_a_look_after_a_write_waits() -> None:
     """A look waits until the last write is old enough; the next one, and what looks at nothing, do not wait."""
     store = Late(0.3)
     store.note(WRITE)
-    store.after_writes_settle(LOOK)
+    store.wait_until_settled(LOOK)
     assert 0.3 <= (store.known.seconds or 0) < 5
     assert store.has_late_writes
     store.note(WRITE)
-    assert took(store.after_writes_settle, {"op": "vector.health", "ctx": {}, "args": {}}) < 0.3
-    assert took(store.after_writes_settle, LOOK) >= 0.3
-    assert took(store.after_writes_settle, LOOK) < 0.3
+    assert took(store.wait_until_settled, {"op": "vector.health", "ctx": {}, "args": {}}) < 0.3
+    assert took(store.wait_until_settled, LOOK) >= 0.3
+    assert took(store.wait_until_settled, LOOK) < 0.3
     assert store.known.waited_s >= 0.3
 
 
@@ -120,7 +120,7 @@ def test_a_given_time_is_not_tried() -> None:
     """A delay that the user gives is used as it is."""
     store = Late(5.0, given=0.02)
     store.note(WRITE)
-    assert took(store.after_writes_settle, LOOK) < 4
+    assert took(store.wait_until_settled, LOOK) < 4
     assert (store.known.seconds, store.tried, store.has_late_writes) == (0.02, 0, False)
 
 
@@ -129,7 +129,7 @@ def test_the_time_is_shared() -> None:
     settle = Settle(seconds=0.02, found=True)
     one, other = Late(0.0, settle=settle), Late(0.0, settle=settle)
     one.note(WRITE)
-    assert took(other.after_writes_settle, LOOK) >= 0.01
+    assert took(other.wait_until_settled, LOOK) >= 0.01
     assert other.tried == 0
 
 
@@ -154,9 +154,9 @@ def test_what_can_see_nothing_does_not_wait() -> None:
     store = Late(None, given=0.3)
     write = {**WRITE, "op": "vector.delete"}
     store.note(write, refused=True)
-    assert took(store.after_writes_settle, write) < 0.3
-    assert took(store.after_writes_settle, {**LOOK, "ctx": {"deadline_ms": 1}}) < 0.3
-    assert took(store.after_writes_settle, LOOK) > 0
+    assert took(store.wait_until_settled, write) < 0.3
+    assert took(store.wait_until_settled, {**LOOK, "ctx": {"deadline_ms": 1}}) < 0.3
+    assert took(store.wait_until_settled, LOOK) > 0
     assert store.known.waited_s > 0
     store.note(write)
     store.pause()
@@ -216,7 +216,7 @@ def test_the_longest_time_counts_if_times_differ(
     """Times that can be one and the same were measured late; others show that a write may take as long."""
     measured = iter(times)
     monkeypatch.setattr(settling, "measure_delay", lambda *_: next(measured))
-    assert Late(0.0)._longest() == longest
+    assert Late(0.0)._longest_delay() == longest
 
 
 def test_a_read_that_has_to_fail_does_not_wait() -> None:
@@ -225,7 +225,7 @@ def test_a_read_that_has_to_fail_does_not_wait() -> None:
     store._subject.shared.provider_ops["query"] = ("search",)
     store.note(WRITE)
     store._subject.client.provider.plan("unavailable", "search")
-    assert took(store.after_writes_settle, LOOK) < 4
+    assert took(store.wait_until_settled, LOOK) < 4
     assert not store._will_fail(BY_OP["vector.batch_query"])
     assert not store._will_fail(BY_OP["vector.delete"])
 

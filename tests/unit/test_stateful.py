@@ -174,7 +174,7 @@ def test_a_story_stands_in_the_message() -> None:
     """A line on it, and a line for each call."""
     assert Violation("this", story=Story("a picture")).story == Story("a picture")
     lines = ("1 calls", '1. handle {"op": "x"}')
-    said = presentation.failure([Finding("VEC-STATE-1", "this", "that", story=lines)], "shape")
+    said = presentation.failure_message([Finding("VEC-STATE-1", "this", "that", story=lines)], "shape")
     assert said.endswith('  story:\n    1 calls\n    1. handle {"op": "x"}')
 
 

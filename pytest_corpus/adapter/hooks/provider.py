@@ -147,7 +147,7 @@ class ProviderProbe:
                 "provider.proxy needs aiohttp, which is not installed; pip install 'pytest-corpus[http]'",
                 name=error.name,
             ) from None
-        address, self.is_proxied = proxy.upstream_of(upstream), True
+        address, self.is_proxied = proxy.check_upstream_address(upstream), True
         if isinstance(errors, str) and errors not in SHAPES:
             raise ValueError(f"provider.proxy: unknown shape of errors {errors!r}; one of {', '.join(SHAPES)}")
         if address not in self._proxies:

@@ -26,7 +26,7 @@ MAX_HEADER_BYTES = 64 * 2**10
 """Some servers send longer headers than aiohttp's default limit, such as a policy for browsers."""
 
 MAX_STALE = 8
-"""The number of connections closed while idle that one call may meet."""
+"""The most idle connections that one call may find closed before it fails."""
 
 _GONE = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, ConnectionResetError, BrokenPipeError)
 """The errors of a closed connection: its end was read, or a reset, or nothing could be written."""

@@ -21,10 +21,10 @@ _ID_LAST = re.compile(rb',\s*"id"\s*:\s*(-?\d{1,18}|null)\s*\}\s*\Z')
 
 _GOING_ON = re.compile(rb'"is_final"\s*:\s*false')
 _PERHAPS_TERMINAL = re.compile(rb'"is_final"\s*:\s*true|"ok"\s*:\s*false|\\u00')
-"""Marks of most frames that do not end a stream, which need not be parsed here, and of those that may end it."""
+"""Matches every frame that may end a stream. Frames that do not match need not be parsed here."""
 
 SILENCE_S = 0.5
-"""The time to wait for an answer to what is not a request, and for more after a message that is not an answer."""
+"""The seconds to wait for an answer to an invalid request, and for more messages after an unrelated one."""
 
 GOODBYES = (1000, 1001)
 """The close codes of a WebSocket that are not an error."""

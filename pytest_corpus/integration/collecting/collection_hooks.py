@@ -97,12 +97,12 @@ class CollectionHooks:
         self._elsewhere: set[pytest.Item] = set()
         self._unusable = ""
 
-    def conftest(self, path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    def collect_conftest(self, path: Path, parent: pytest.Collector) -> pytest.Collector | None:
         """Return the collector of the suite for the adapter that a conftest.py declares, or None."""
         adapter = self.declaring.adapter_of_conftest(path)
         return None if adapter is None else _make_anchor(self.state.open(adapter), parent, path=path)
 
-    def suites(self, found: dict[str, Suite], parent: pytest.Collector) -> list[pytest.Collector]:
+    def collect_suites(self, found: dict[str, Suite], parent: pytest.Collector) -> list[pytest.Collector]:
         """Return the collectors of the suites that a test module declares."""
         self.declaring.start()
         nodes: list[pytest.Collector] = []
@@ -114,7 +114,7 @@ class CollectionHooks:
             nodes.append(node)
         return nodes
 
-    def fail(self, report: pytest.CollectReport, error: pytest.Collector.CollectError) -> None:
+    def report_unusable(self, report: pytest.CollectReport, error: pytest.Collector.CollectError) -> None:
         """Report that the declaration in a module cannot be used; a worker then ends with this message."""
         report.outcome, report.longrepr = "failed", str(error)
         setattr(report, USAGE_ERROR, True)
@@ -141,7 +141,7 @@ class CollectionHooks:
     def _is_named(self, item: pytest.Item, adapter: Adapter) -> bool:
         """True if the command line selects a test by its id, or selects no test by id."""
         named = self.state.named
-        return not named or any(each.names(adapter.label, collect.test_of(item)) for each in named)
+        return not named or any(each.selects(adapter.label, collect.test_of(item)) for each in named)
 
     def _tests_of_missed_conftests(self, session: pytest.Session, items: list[pytest.Item]) -> Iterable[pytest.Item]:
         """Return the suite's tests for conftest.py files above the test paths, if pytest was started without paths."""

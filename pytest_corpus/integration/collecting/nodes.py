@@ -260,7 +260,7 @@ class NodeId:
     label: str
     test: str
 
-    def names(self, label: str, test: str) -> bool:
+    def selects(self, label: str, test: str) -> bool:
         """True if the id selects a test of an adapter; `test` is its name within the suite."""
         beginnings = tuple(f"{self.test}{end}" for end in ("::", "[", "/"))
         below = self.test in ("", test) or test.startswith(beginnings)
@@ -291,7 +291,7 @@ def check_ids(asked: Iterable[NodeId], known: Iterable[tuple[str, str]]) -> str:
     """Return an error message for the first id that selects no known test; empty if there is none."""
     every = list(known)
     for each in asked:
-        if any(each.names(label, test) for label, test in every):
+        if any(each.selects(label, test) for label, test in every):
             continue
         labels = sorted({label for label, _ in every})
         if each.label and each.label not in labels:

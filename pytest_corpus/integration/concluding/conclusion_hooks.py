@@ -44,7 +44,7 @@ class ConclusionHooks:
 
     def __init__(self, state: RunState, distributing: DistributionHooks, recording: RecordHooks) -> None:
         self.state, self.distributing = state, distributing
-        self.findings, self.transcript, self._calls = recording.findings, recording.transcript, recording.calls
+        self.findings, self.transcript, self._calls = recording.findings, recording.transcript, recording.expected_calls
         self.result: RunResult | None = None
         self._placeholders = Placeholders(state.options.reports)
         self._exits = SigtermHandler()
@@ -204,7 +204,7 @@ class ConclusionHooks:
 
     def _rerun_command(self, adapter: Adapter) -> str:
         by_option = adapter in self.state.by_option
-        again = presentation.command(self.state.config, adapter, by_option=by_option)
+        again = presentation.rerun_command(self.state.config, adapter, by_option=by_option)
         again += f" --corpus-shard={shard}" if (shard := self.state.options.shard) else ""
         return printable(mask_secrets(again, secret_values(os.environ)))
 

@@ -281,7 +281,7 @@ def _measure_seconds(subject: Subject, most: int) -> tuple[float | None, float |
     """
     answered, refused, wrong = list[float](), list[float](), subject.requests.wrong_types(subject.principal)
     undisturbed = suppress(*UNCALLABLE, Undecided, Violation)
-    with inputs.read_from(inputs.Source()), part_of(None), subject.retries.once(), undisturbed:
+    with inputs.read_from(inputs.Source()), part_of(None), subject.retries.calling_once(), undisturbed:
         refused.append(subject.invoke(subject.principal, wrong).exchange.elapsed_s)
         while not answered or subject.calls < most:
             reply = subject.invoke(subject.principal)

@@ -124,7 +124,7 @@ class Findings:
         self.nodes.add(node)
         self.every += (each for each in record.findings if each not in known)
 
-    def of(self, adapter: str) -> Iterator[Finding]:
+    def of_adapter(self, adapter: str) -> Iterator[Finding]:
         """Return the findings of one adapter."""
         return (each for each in self.every if each.adapter == adapter)
 
@@ -134,7 +134,7 @@ class RecordHooks:
 
     def __init__(self, state: RunState, in_flight: Callable[[], int]) -> None:
         self.state, self.findings, self.transcript = state, Findings(), TranscriptFile(state)
-        self._progress = Progress(state.config, self.calls, in_flight)
+        self._progress = Progress(state.config, self.expected_calls, in_flight)
         self._arrived: dict[str, tuple[Ledger, str]] = {}
 
     def pytest_sessionstart(self) -> None:
@@ -178,7 +178,7 @@ class RecordHooks:
             shown_as = presentation.FailureText(report.longrepr, presentation.summarize(record.findings))
             report.longrepr = shown_as  # type: ignore[assignment]
 
-    def calls(self, tests: int) -> int:
+    def expected_calls(self, tests: int) -> int:
         """Return the expected number of calls for a number of tests."""
         ledgers = [adapter.ledger for adapter in self.state.adapters.known.values()]
         return expected_calls(ledgers, tests, stress=self.state.options.profile.stress)

@@ -93,7 +93,7 @@ class RunResult:
 
     def evidence(self, ledger: Ledger) -> list[Finding]:
         """Return an adapter's findings, with as much evidence as files may contain."""
-        return [each.at_level(self.options.in_files) for each in self.findings.of(ledger.adapter)]
+        return [each.at_level(self.options.in_files) for each in self.findings.of_adapter(ledger.adapter)]
 
     def draft(self) -> None:
         """Write a draft deviation for each violated requirement, if --corpus-update-deviations is given."""

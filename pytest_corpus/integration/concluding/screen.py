@@ -39,7 +39,7 @@ class Group:
     seen: Sequence[Finding]
 
     @property
-    def of(self) -> str:
+    def test_counts(self) -> str:
         """The numbers of tests that found the violation, as text: tests of the requirement, and other tests."""
         failed, every = terminal.failure_counts(self.status)
         others = len({each.found_by for each in self.seen if each.tested != self.status.requirement.id})
@@ -103,7 +103,7 @@ class Screen:
     def groups(self, ledger: Ledger, verdict: Verdict, *, every: bool = False) -> list[Group]:
         """Return the findings of an adapter that are shown, or all with `every`, in the order of repair."""
         found: dict[tuple[str, str], list[Finding]] = {}
-        for each in self.findings.of(ledger.adapter):
+        for each in self.findings.of_adapter(ledger.adapter):
             found.setdefault((each.component, each.requirement), []).append(each)
         groups = []
         red = bool(verdict.of_status("violated", counting_levels(self.options.level)))
@@ -122,11 +122,11 @@ class Screen:
     def _show(self, group: Group, *, several: bool) -> None:
         name = group.status.requirement.id
         if self._style == "line" or self.verbosity < -1:
-            self.reporter.write_line(f"{group.of}: {one_line(group.seen[0])}")
+            self.reporter.write_line(f"{group.test_counts}: {one_line(group.seen[0])}")
             return
         where = f" ({group.status.component})" if several else ""
         tone = "red" if group.status.requirement.level == "MUST" else "yellow"
-        self.reporter.write_sep("_", f"{name}{where}: {group.of}", **{tone: True, "bold": True})
+        self.reporter.write_sep("_", f"{name}{where}: {group.test_counts}", **{tone: True, "bold": True})
         first, *others = group.seen
         self._write_finding(first)
         if self.verbosity > 0:
@@ -252,7 +252,7 @@ def annotation_commands(groups: Sequence[Group], level: str, factory: Callable[.
     for counts, group in ranked[:MOST]:
         entry = group.status.requirement
         title = _escape(f"{entry.id} ({entry.level}), {group.status.component}", ":,")
-        text = f"{group.of}: {one_line(group.seen[0])}"
+        text = f"{group.test_counts}: {one_line(group.seen[0])}"
         place = RAISED.search(group.seen[0].raised_at) or RAISED.search(_factory_position(factory))
         at = f"file={_escape(place[1], ':,')},line={place[2]}," if place else ""
         yield f"::{kinds[counts]} {at}title={title}::{_escape(printable(text))}"

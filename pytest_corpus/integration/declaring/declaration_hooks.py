@@ -97,7 +97,7 @@ class DeclarationHooks:
                 found = [factory for factory in caller(config=config) if factory is not None]
             except Exception as error:
                 said = user_code_error(self._relative(path), "pytest_corpus_adapter", error)
-                raise self.state.usage(said) from error
+                raise self.state.to_usage_error(said) from error
             if not found:
                 return None
             label, factory = split_label(found[0]) if isinstance(found[0], str) else ("", found[0])

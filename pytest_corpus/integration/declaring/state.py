@@ -72,7 +72,7 @@ class RunState:
         declared = (split_label(each) for each in (*self.options.adapters, *self.options.clients))
         return [label or spec for label, spec in declared]
 
-    def usage(self, error: DeclarationError) -> Exception:
+    def to_usage_error(self, error: DeclarationError) -> Exception:
         """Return the error for a declaration that cannot be used, with a message in one line.
 
         In a worker it is a collection error, because a worker cannot end the run.
@@ -88,7 +88,7 @@ class RunState:
         try:
             yield
         except DeclarationError as error:
-            raise self.usage(error) from None
+            raise self.to_usage_error(error) from None
 
     def unusable_message(self, error: pytest.Collector.CollectError) -> str:
         """Return a message in one line about an adapter that the controller opened but this worker cannot open."""

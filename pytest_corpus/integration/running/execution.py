@@ -91,7 +91,7 @@ class TestExecution:
         self._attempt: Attempt | None = None
         self._surroundings, self._following, self._in_flight = surroundings, following, in_flight
 
-    def around(self, function: Callable[..., object], *, traceback: bool) -> Callable[..., None]:
+    def wrap(self, function: Callable[..., object], *, traceback: bool) -> Callable[..., None]:
         """Return a test function that calls another test function and stores the result of the test.
 
         A violation is raised as a pytest failure, without a traceback unless `traceback` is True: making one costs more
@@ -188,7 +188,7 @@ class TestExecution:
         is_of_the_suite = self.test in tests_of(self.adapter, self.component)
         return self._surroundings.obstacle() if is_of_the_suite else CHANGED
 
-    def not_run(self) -> TestResult:
+    def record_not_run(self) -> TestResult:
         """Store and return the result of a test whose function pytest did not call."""
         return self._keep(NOT_RUN, Notes(), 0.0, 0)
 

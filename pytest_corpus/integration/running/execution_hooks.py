@@ -71,7 +71,7 @@ class ExecutionHooks:
             following=lambda: self._following_of(item),
             in_flight=self.in_flight,
         )
-        item.obj = execution.around(body_of(item), traceback=self.state.options.traceback)
+        item.obj = execution.wrap(body_of(item), traceback=self.state.options.traceback)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[Any]) -> None:
@@ -141,7 +141,7 @@ class ExecutionHooks:
         own = collect.owner(item)
         assert own is not None
         by_option = own[0] in self.state.by_option
-        again = presentation.command(self.state.config, own[0], by_option=by_option, tests=item.nodeid)
+        again = presentation.rerun_command(self.state.config, own[0], by_option=by_option, tests=item.nodeid)
         # A finding of an audit occurs again in the test that was audited, whatever requirement it has.
         ids = (requirement, collect.requirement_of(item)) if by_option else ()
         return again + presentation.selection_arguments(ids, self.state.options.seed)

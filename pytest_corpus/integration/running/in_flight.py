@@ -50,7 +50,7 @@ AHEAD = 2
 """The most attempts that may be finished before their turn, per running test, if the run may end early."""
 
 ENOUGH = 3
-"""The number of requirements whose tests fail only concurrently from which concurrent calls count as disturbing."""
+"""If tests of this many requirements fail only concurrently, concurrent calls count as disturbing."""
 
 TIMED = frozenset(("COM-CACHE", "COM-DEADLINE", "COM-IDEM", "COM-OBS"))
 """Chapters with tests that other tests may disturb, because they measure time or depend on a cache of limited size."""
@@ -160,7 +160,7 @@ class InFlight:
             self.width.narrow(target.store.most_in_flight, "`--corpus-max-namespaces` leaves room for no more")
         if why := reason_against_concurrency(target):
             self.width.narrow(1, why)
-        if target.store.holds_much and self._attempts:
+        if target.store.has_much_data and self._attempts:
             self.wait_until_quiet(may_rest=True)
             with part_of(None):
                 target.begin()
@@ -312,7 +312,7 @@ class InFlight:
             if split := next((each for each in self._turns.splits if each.is_open), None):
                 self._start(split.begin)
                 continue
-            if subject.store.holds_much or not self._waiting or len(self._attempts) > most:
+            if subject.store.has_much_data or not self._waiting or len(self._attempts) > most:
                 return
             item = self._waiting.popleft()
             if item in self._known:  # its turn is still to come

@@ -49,7 +49,7 @@ class FailureText:
         writer.line(self.text)
 
 
-def failure(findings: Sequence[Finding], level: Level) -> str:
+def failure_message(findings: Sequence[Finding], level: Level) -> str:
     """Return the failure message of a test with these findings, with as much evidence as a level allows."""
     return "\n\n".join("\n".join(describe_finding(each.at_level(level))) for each in findings)
 
@@ -97,7 +97,7 @@ def write_into_report(
         seen: the exception that pytest received from the call, or None.
         rerun: returns the command that runs a test for a requirement again.
     """
-    result = execution.result or execution.not_run()
+    result = execution.result or execution.record_not_run()
     record = result.record
     disputed = not _has_matching_outcome(result, seen, report)
     if record.findings and record.outcome != "error":
@@ -119,7 +119,7 @@ def write_into_report(
     outcome = shown_outcome(record, options)
     report.outcome = "skipped" if disputed and outcome == "passed" else outcome
     if record.findings:
-        said = failure(record.findings, options.in_files)
+        said = failure_message(record.findings, options.in_files)
         report.longrepr = said if outcome == "failed" else (*where, summarize(record.findings))
     elif report.outcome == "skipped":
         report.longrepr = (*where, f"{record.requirement}: {record.reason or UNRELIABLE}")
@@ -211,7 +211,7 @@ NOT_REPEATED = frozenset(
 """Options that the rerun command leaves out or sets itself."""
 
 
-def command(config: pytest.Config, adapter: Adapter, *, by_option: bool, tests: str = "") -> str:
+def rerun_command(config: pytest.Config, adapter: Adapter, *, by_option: bool, tests: str = "") -> str:
     """Return the command that runs a suite again, limited to `tests` if given, without a selection of requirements."""
     if by_option:
         spec = adapter.declaration.declared

@@ -39,7 +39,7 @@ def times_of_plain_calls(subject: Subject) -> Iterator[float]:
     """Yield the seconds of a few plain calls, until one is fast or fails."""
     limit_s = min(TRIAL_S, subject.client.call_timeout / 2)  # a time-out at a shorter limit does not count
     undisturbed = suppress(Undecided, Violation, *UNCALLABLE)
-    with inputs.read_from(inputs.Source()), part_of(None), subject.retries.once(), undisturbed:
+    with inputs.read_from(inputs.Source()), part_of(None), subject.retries.calling_once(), undisturbed:
         for _ in range(TRIALS):
             reply = subject.invoke(subject.principal, limit_s=limit_s)
             if not isinstance(reply, Reply) or not reply.is_success:

@@ -31,7 +31,7 @@ from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.validation.schema.evidence import first_flaw
 
 LARGEST_FACT, MOST_BYTES = 2**20, 2**26
-"""The characters of a message, and of all facts that the controller keeps. Workers find out the others themselves."""
+"""The characters of a message, and of all facts that the controller keeps. Workers find out other facts themselves."""
 
 SCHEMA, PART = "transcript/transcript", "CommonFact"
 """The schema of a fact that is handed over."""
@@ -102,7 +102,7 @@ class FactServer:
 
 
 def _send(worker: Channel, *message: Any) -> None:
-    with suppress(OSError):  # it is lost, and its last message will say so
+    with suppress(OSError):  # the worker is lost; its last message will report that
         worker.send(json.dumps(message))
 
 
@@ -124,7 +124,7 @@ class FactChannel:
                 text = self._replies.get(timeout=left_s)
                 self._is_open = text is not None
                 answered, fact = json.loads(text or '["", null]')
-                if answered == name:  # an answer that came too late may be before it
+                if answered == name:  # an answer to an earlier question may come first
                     return fact
         return None
 
@@ -193,7 +193,7 @@ def encode(fact: Fact, client: AdapterClient) -> Any:
             "actions": sorted(fact.actions),
             "hooks": sorted(client.hooks),
         }
-        json.dumps(found, ensure_ascii=False, allow_nan=False).encode()  # or half a character could be in it
+        json.dumps(found, ensure_ascii=False, allow_nan=False).encode()  # refuses lone surrogates
     except (ValueError, TypeError):
         return None
     return found
@@ -216,7 +216,9 @@ def _encode(value: Any, exchanges: list[Exchange]) -> Any:
         return [kind.__name__, *(_encode(each, exchanges) for each in value)]
     if kind is dict and all(type(key) is str for key in value):
         return {key: _encode(each, exchanges) for key, each in value.items()}
-    if kind is StreamReply or (kind is Reply and value.body is Reply(value.exchange).body):  # not a sum of pages
+    if kind is StreamReply or (
+        kind is Reply and value.body is Reply(value.exchange).body
+    ):  # not combined from several pages
         if value.exchange not in exchanges:
             exchanges.append(value.exchange)
         return ["stream" if kind is StreamReply else "reply", exchanges.index(value.exchange)]

@@ -172,7 +172,9 @@ def play(
     return events
 
 
-def check(events: Mapping[str, Sequence[Event]], holds: Callable[[Sequence[Event]], bool], claim: str) -> None:
+def check_histories(
+    events: Mapping[str, Sequence[Event]], holds: Callable[[Sequence[Event]], bool], claim: str
+) -> None:
     """Check that the history of every key keeps a rule.
 
     Raises:

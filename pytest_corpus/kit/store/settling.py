@@ -179,7 +179,7 @@ class Settling:
 
         return look
 
-    def after_writes_settle(self, request: Any) -> Any:
+    def wait_until_settled(self, request: Any) -> Any:
         """Wait until the data that a request reads has settled; return the request with its deadline moved."""
         op = BY_OP.get(op_of(request))
         if op is None or self._at_once or not self.known.written or not self.reads_written_data(op.name, request):
@@ -238,9 +238,9 @@ class Settling:
 
     def _measure(self) -> Fact:
         """Measure the settle time, the seconds of a write that never shows, and if writes see each other."""
-        with self.at_once(), judging(), inputs.fact_scope("settling"):
+        with self.reading_at_once(), judging(), inputs.fact_scope("settling"):
             try:
-                longest = self._longest()
+                longest = self._longest_delay()
             except (Undecided, Violation, Unresponsive):
                 longest = 0.0
         seconds = longest + max(longest * MARGIN, MARGIN_S) if longest else 0.0
@@ -251,7 +251,7 @@ class Settling:
         self.known.found = True
 
     @contextmanager
-    def at_once(self) -> Iterator[None]:
+    def reading_at_once(self) -> Iterator[None]:
         """Read without waiting for writes to settle."""
         outer, self._at_once = self._at_once, True
         try:
@@ -277,7 +277,7 @@ class Settling:
             for plan in self._subject.client.provider.plans
         )
 
-    def _longest(self) -> float:
+    def _longest_delay(self) -> float:
         """Return the longest delay of a plain write in seconds; 0 if writes are visible at once or never."""
         begun, late = inputs.monotonic(), list[tuple[float, float]]()
         for _ in range(TRIALS):

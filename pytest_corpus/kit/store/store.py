@@ -186,7 +186,7 @@ class Store:
         return False
 
     @property
-    def holds_much(self) -> bool:
+    def has_much_data(self) -> bool:
         """True if data must be deleted before other tests begin."""
         return False
 
@@ -260,7 +260,7 @@ class Store:
 
     def tidy(self) -> None:
         """Delete everything that was written, unless the adapter refuses."""
-        with self._subject.settling.at_once(), suppress(*UNCALLABLE, Outage):
+        with self._subject.settling.reading_at_once(), suppress(*UNCALLABLE, Outage):
             self.remove_leftovers(inputs.monotonic() + TIDY_S)
 
 

@@ -25,7 +25,7 @@ from pytest_corpus.reports.text import count_in_words, printable
 from pytest_corpus.spec.requirements import HOOKS, LOGS, Requirement, applicable, catalogue
 from pytest_corpus.spec.schemas import SCHEMA_VERSIONS
 from pytest_corpus.spec.transports import TRANSPORT_GROUPS
-from pytest_corpus.verdict.verdict import STATUSES, decide, verdict_of, worst
+from pytest_corpus.verdict.verdict import STATUSES, decide, verdict_of, worst_verdict
 
 PROFILES = ("dev", "ci", "stress")  # the profiles with which a run can be complete
 CLIENT = "wire"  # the component name of a client library, which has no capabilities
@@ -326,7 +326,7 @@ def _check_verdicts(document: dict[str, Any]) -> Iterator[str]:
         expected[component] = verdict_of(pairs, document["level"], partial=partial)
         if part["verdict"] != expected[component]:
             yield f"{component}: the verdict is {part['verdict']}, but its statuses make {expected[component]}"
-    overall = "partial" if partial else worst(expected.values())
+    overall = "partial" if partial else worst_verdict(expected.values())
     if document["verdict"] != overall:
         yield f"the verdict is {document['verdict']}, but its components make {overall}"
 

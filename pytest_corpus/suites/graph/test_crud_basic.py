@@ -11,7 +11,12 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, remembered
 from pytest_corpus.kit.component import expect_audited
 from pytest_corpus.kit.fixtures import core, rules, subject
-from pytest_corpus.kit.generation.histories import check, is_convergent, is_linearizable, require_strong_consistency
+from pytest_corpus.kit.generation.histories import (
+    check_histories,
+    is_convergent,
+    is_linearizable,
+    require_strong_consistency,
+)
 from pytest_corpus.kit.generation.stateful import run_sequences
 from pytest_corpus.kit.outcomes import describe_number
 from pytest_corpus.kit.reply import Reply
@@ -341,10 +346,10 @@ def test_concurrent_operations_on_the_same_nodes(graph: Graph, requirement: str)
     """Concurrent clients of two nodes see only complete nodes, and finally the last write."""
     events = cached(graph, "history", lambda: history(graph))
     if requirement == "GRA-MODEL-2":
-        check(events, is_convergent, "whole nodes, and in the end the last write or nothing after a delete")
+        check_histories(events, is_convergent, "whole nodes, and in the end the last write or nothing after a delete")
         return
     require_strong_consistency(graph)
-    check(events, is_linearizable, "an order of the operations in which each read sees the last write")
+    check_histories(events, is_linearizable, "an order of the operations in which each read sees the last write")
 
 
 def expect_written(kind: str, read: Any, *, right: bool) -> None:

@@ -9,7 +9,12 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.component import expect_audited
 from pytest_corpus.kit.fixtures import core, rules, subject
-from pytest_corpus.kit.generation.histories import check, is_convergent, is_linearizable, require_strong_consistency
+from pytest_corpus.kit.generation.histories import (
+    check_histories,
+    is_convergent,
+    is_linearizable,
+    require_strong_consistency,
+)
 from pytest_corpus.kit.generation.stateful import run_sequences
 from pytest_corpus.kit.reply import Reply, error_names, failed_items
 from pytest_corpus.kit.store.results import blame_shared_tenants
@@ -402,7 +407,11 @@ def test_any_sequence_leaves_what_it_should(vector: Vector) -> None:
 def test_concurrent_operations_on_the_same_ids(vector: Vector, requirement: str) -> None:
     """Concurrent clients of two ids see only complete vectors, and finally the last write."""
     if requirement == "VEC-STATE-2":
-        check(history(vector), is_convergent, "whole vectors, and in the end the last write or nothing after a delete")
+        check_histories(
+            history(vector), is_convergent, "whole vectors, and in the end the last write or nothing after a delete"
+        )
         return
     require_strong_consistency(vector)
-    check(history(vector), is_linearizable, "an order of the operations in which each read sees the last write")
+    check_histories(
+        history(vector), is_linearizable, "an order of the operations in which each read sees the last write"
+    )

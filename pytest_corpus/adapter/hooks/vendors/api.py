@@ -15,7 +15,7 @@ from pytest_corpus.adapter.hooks.vendors.anthropic_messages import COUNT_TOKENS,
 from pytest_corpus.adapter.hooks.vendors.background import Background
 from pytest_corpus.adapter.hooks.vendors.endpoint import Body, Endpoint, Endpoints, Plain, Trouble
 from pytest_corpus.adapter.hooks.vendors.openai import ERRORS, INPUT_TOKENS, ChatCompletions, Embeddings, Responses
-from pytest_corpus.adapter.hooks.vendors.visit import Arrived, Note, Visit, context_of, ignore, stand_in_answer
+from pytest_corpus.adapter.hooks.vendors.visit import Arrived, Note, Visit, context_of, ignore_error, stand_in_answer
 from pytest_corpus.text.strict_json import read_exactly
 
 NAMES = ("stand-in-large", "stand-in-small")
@@ -63,7 +63,7 @@ async def serve(
     arrived: Arrived,
     *,
     own: Endpoints | None = None,
-    note: Note = ignore,
+    note: Note = ignore_error,
 ) -> None:
     """Answer a request for `path`, or break off as planned. Raises OSError if the connection is closed.
 
@@ -85,7 +85,7 @@ async def serve(
         trouble = Trouble("not_found", "there is no such endpoint")
         await connection.answer(404, UNKNOWN.body(trouble), UNKNOWN.headers)
         return
-    await _answer(request, endpoint, connection, arrived, ignore)
+    await _answer(request, endpoint, connection, arrived, ignore_error)
 
 
 def _find_endpoint(endpoints: Endpoints, method: str, path: str) -> Endpoint | None:
@@ -111,7 +111,11 @@ class ProviderServer(LoopbackServer):
     """A server of vendors' endpoints on a free port, from its construction until it is closed."""
 
     def __init__(
-        self, arrived: Arrived, own: Endpoints, background: Background, noting: Callable[[], Note] = lambda: ignore
+        self,
+        arrived: Arrived,
+        own: Endpoints,
+        background: Background,
+        noting: Callable[[], Note] = lambda: ignore_error,
     ) -> None:
         super().__init__()
         self._arrived, self._own, self._noting = arrived, own, noting

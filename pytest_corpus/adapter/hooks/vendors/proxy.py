@@ -119,7 +119,7 @@ class Upstream:
         return (found or usual), (facts if found in (None, usual) else {})
 
 
-def upstream_of(address: str) -> str:
+def check_upstream_address(address: str) -> str:
     """Return an address without a slash at its end.
 
     Raises:
@@ -137,7 +137,7 @@ def upstream_of(address: str) -> str:
     return address.rstrip("/")
 
 
-def proxy_of(address: str) -> str | None:
+def environment_proxy(address: str) -> str | None:
     """Return the proxy that the environment sets for an address; None without a proxy.
 
     aiohttp would look for the proxy at each request, in a thread, and add the credentials of a `.netrc`.
@@ -171,7 +171,7 @@ class ProxyServer(LoopbackServer):
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=timeout,
             auto_decompress=False,
-            proxy=proxy_of(self.upstream.address),
+            proxy=environment_proxy(self.upstream.address),
             max_line_size=LONGEST_LINE,
             max_field_size=LONGEST_LINE,
         )

@@ -65,7 +65,7 @@ class AnswerInParts:
     cuts: Random | None = None
 
 
-def ignore(_error: BaseException) -> None:
+def ignore_error(_error: BaseException) -> None:
     """Ignore an error. Used if no endpoint of the adapter's author can raise one."""
 
 
@@ -82,7 +82,9 @@ def json_answer(status: int, value: Any, headers: Mapping[str, str] | None = Non
     return AnswerInParts(status, None, given, iterate_parts(AnswerPart(body)))
 
 
-def stand_in_answer(endpoint: Endpoint, body: Body, *, filtered: bool = False, note: Note = ignore) -> AnswerInParts:
+def stand_in_answer(
+    endpoint: Endpoint, body: Body, *, filtered: bool = False, note: Note = ignore_error
+) -> AnswerInParts:
     """Return the answer of a stand-in. A body that the endpoint cannot read is refused; `note` gets the error."""
     errors = endpoint.errors
     try:

@@ -80,7 +80,7 @@ class GraphStore(Store):
         return MANY_ITEMS if apart else MANY_SEEN
 
     @property
-    def holds_much(self) -> bool:
+    def has_much_data(self) -> bool:
         return self._shared.crowded or len(self.written.select(*THERE)) >= self.most_items
 
     def is_full(self, reply: Reply | StreamReply) -> bool:
@@ -114,7 +114,7 @@ class GraphStore(Store):
                 seeded.clear()  # tenants that share data lose their seeds together
         with suppress(*UNCALLABLE, Outage):
             self._graph.settling.pause()
-            with self._graph.settling.at_once():
+            with self._graph.settling.reading_at_once():
                 self._clear(least)
 
     def _clear(self, least: int = 1) -> bool:

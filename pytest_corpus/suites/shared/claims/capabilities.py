@@ -37,7 +37,7 @@ class TestConsistency:
         claims = [value for _, value in subject.capabilities.extensions(*READ_AFTER_WRITE)]
         if not any(isinstance(value, str) and value.lower() == STRONG for value in claims):
             raise NotApplicable("strong consistency of reads after writes is not claimed")
-        with subject.settling.at_once():
+        with subject.settling.reading_at_once():
             for shows in subject.settling.trials():
                 seen = shows()
                 if seen is not None:

@@ -277,7 +277,7 @@ def expect_recovery(subject: Subject, name: str, kind: str) -> None:
         return instance
 
     def ask_again(instance: Subject) -> Reply | StreamReply:
-        with fail_once(instance).retries.once():
+        with fail_once(instance).retries.calling_once():
             return instance.invoke(name, same if retryable else instance.requests.distinct(name))
 
     subject.faults.provider_op(name)
@@ -313,7 +313,7 @@ def is_broken(subject: Subject, fresh: Subject, name: str) -> bool:
     if fresh.client is subject.client:
         return False
     replies = []
-    with fresh.retries.once():
+    with fresh.retries.calling_once():
         for _ in range(2):
             replies.append(fresh.invoke(name, fresh.requests.distinct(name)))
             if not is_retryable(replies[0]):

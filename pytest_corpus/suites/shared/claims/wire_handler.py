@@ -331,7 +331,7 @@ class TestWireHandler:
         fresh = subject.fresh()
         fresh.client.provider.plan("slow", times=2 * most, delay_ms=SLOW_MS)
         requests = [fresh.envelope(name, fresh.requests.distinct(name)) for _ in range(2 * most)]
-        with fresh.retries.once():  # the test needs the answers that ask for a retry
+        with fresh.retries.calling_once():  # the test needs the answers that ask for a retry
             replies = [Reply(exchange) for exchange in fresh.send_all(requests)]
         fresh.client.provider.clear()
         for reply in replies:

@@ -134,7 +134,7 @@ class VectorCalls(Subject):
 
         def is_named() -> bool:
             unknown = {**self.query_args(), "namespace": self.name("none")}
-            with self.suite_calls(), self.retries.once():  # a retry would need this fact
+            with self.suite_calls(), self.retries.calling_once():  # a retry would need this fact
                 return self.call("query", unknown).is_a("NamespaceNotFound")
 
         return self.namespaces and self.shared.find_once("knows_subtypes", is_named)

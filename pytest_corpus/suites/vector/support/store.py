@@ -167,7 +167,7 @@ class VectorStore(Store):
         if self._shared.keeps_namespaces:
             return [None] * len(things)
         main = self._vector.main
-        with main.settling.at_once():
+        with main.settling.reading_at_once():
             return [*main.store.delete_each((place, [name]) for place, name in things)]
 
     def _without_faults(self) -> AbstractContextManager[None]:
@@ -285,7 +285,7 @@ class VectorStore(Store):
         is_first = self._vector.client is self._shared.first
         if is_first:
             self.written.change_records(((place, name) for name in left), state=State.STUCK)
-        with self._vector.settling.at_once() if place[2] else nullcontext():  # no test reads plain writes
+        with self._vector.settling.reading_at_once() if place[2] else nullcontext():  # no test reads plain writes
             for names in parts_of(left, self._vector.limits.batch or AT_ONCE):
                 reply = self.delete(place, names)
                 if is_first and reply.is_carried_out:
