@@ -197,7 +197,7 @@ class Tree:
         )
 
     @cached_property
-    def _ids(self) -> dict[str, tuple[str, str]]:
+    def _places_by_id(self) -> dict[str, tuple[str, str]]:
         """The file and the pointer of each schema with an ``$id``, by this id."""
         embedded = {place.base: (place.file, place.pointer) for place in self.places if "$id" in place.schema}
         return embedded | {BASE_URI + file: (file, "") for file in self.listed}
@@ -213,9 +213,9 @@ class Tree:
             uri, _, fragment = urljoin(place.base, ref).partition("#")
         except ValueError:
             return Reference(place.file, place.pointer, ref, None)
-        if uri not in self._ids:
+        if uri not in self._places_by_id:
             return Reference(place.file, place.pointer, ref, None)
-        file, start = self._ids[uri]
+        file, start = self._places_by_id[uri]
         pointer = (
             start + unquote(fragment) if not fragment or fragment[0] == "/" else self._follow_anchor(uri, fragment)
         )

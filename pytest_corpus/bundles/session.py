@@ -279,7 +279,7 @@ class BundleSession:
             if "pool" in vars(run):
                 if finish:
                     run.pool.finish()
-                run.pool.drain()
+                run.pool.abandon_cases()
         while self._clients:
             self._clients.popitem()[1].close()
         while self._providers:

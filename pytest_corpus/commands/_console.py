@@ -20,7 +20,7 @@ Measure = Callable[[int], str]  # returns an amount of work as text
 ACTIONS = "actions"  # the key under which a command's parser keeps the parsers of its actions
 
 
-def format_argument(parser: argparse.ArgumentParser, **more: str) -> None:
+def add_format_argument(parser: argparse.ArgumentParser, **more: str) -> None:
     """Add `--format text|json`, which every command with a result has; `more` has further formats and descriptions."""
     others = (f"{name}: {what}" for name, what in more.items())
     text = "; ".join(("text for people (default)", "json for machines", *others))
@@ -40,7 +40,7 @@ def add_actions(parser: argparse.ArgumentParser) -> Callable[[str, str, Callable
     return add
 
 
-def component_argument(
+def add_component_argument(
     parser: argparse.ArgumentParser, known: Sequence[str], text: str, *, several: bool = False, **more: Any
 ) -> None:
     """Add `--component COMPONENT`, one of the known components. With `several` it may be repeated or have commas."""
@@ -65,7 +65,7 @@ def check_word(word: str, known: Iterable[str], kind: str) -> None:
         raise CommandError(f"there is no {kind} {word!r}; {hint}")
 
 
-def schema_version_argument(parser: argparse.ArgumentParser, text: str) -> None:
+def add_schema_version_argument(parser: argparse.ArgumentParser, text: str) -> None:
     """Add `--schema-version VERSION`; `text` explains the default."""
     parser.add_argument(
         "--schema-version",
@@ -75,12 +75,12 @@ def schema_version_argument(parser: argparse.ArgumentParser, text: str) -> None:
     )
 
 
-def output_argument(parser: argparse.ArgumentParser, text: str, metavar: str = "PATH", **more: Any) -> None:
+def add_output_argument(parser: argparse.ArgumentParser, text: str, metavar: str = "PATH", **more: Any) -> None:
     """Add `-o PATH`, the one file or folder that a command writes."""
     parser.add_argument("-o", "--output", metavar=metavar, help=text, **more)
 
 
-def report_argument(parser: argparse.ArgumentParser) -> None:
+def add_report_argument(parser: argparse.ArgumentParser) -> None:
     """Add `--report PATH` and `-o`, equal to `--corpus-report` of pytest."""
     text = "write a report in the format of the suffix, as --corpus-report does; repeatable"
     parser.add_argument("-o", "--report", dest="reports", action="append", default=[], metavar="PATH", help=text)

@@ -58,7 +58,7 @@ def connection_settings(headers: Sequence[str]) -> ConnectionSettings:
     return found
 
 
-def header_argument(parser: argparse.ArgumentParser) -> None:
+def add_header_argument(parser: argparse.ArgumentParser) -> None:
     """Add `--header NAME:VALUE`, for an adapter at an address."""
     text = "sent to an adapter at an address, besides the headers of the settings; repeatable"
     parser.add_argument("--header", action="append", default=[], metavar="NAME:VALUE", help=text)

@@ -28,7 +28,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("files", metavar="FILE", nargs="+", help="a file, a folder, or - for stdin")
     add("--schema", metavar="NAME", help="short name, file name or $id (default: as the message says)")
-    console.schema_version_argument(parser, "the newest, which accepts all that others accept")
+    console.add_schema_version_argument(parser, "the newest, which accepts all that others accept")
     add("--lines", action="store_true", help=f"one document a line (default in {' and '.join(LINES)} files)")
     add(
         "--max-errors",
@@ -39,7 +39,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--max-bytes", type=console.positive_integer, metavar="N", default=MAX_BYTES, help="size limit of a document")
     add("-v", "--verbose", action="store_true", help="name valid documents too")
-    console.format_argument(parser)
+    console.add_format_argument(parser)
 
 
 @dataclass(slots=True)
@@ -76,7 +76,7 @@ def run(given: argparse.Namespace) -> int:
         for number, name in enumerate(files):
             if len(files) > 1:
                 progress.at(number, shown_name(name))
-            results.append(check.file(name))
+            results.append(check.check_file(name))
     counts = {
         "documents": sum(result.documents for result in results),
         "invalid": sum(result.invalid for result in results),
@@ -120,7 +120,7 @@ class _Checker:
         self.given, self.schemas, self.progress, self.alone = given, schemas, progress, alone
         self.held = 0
 
-    def file(self, name: str) -> _File:
+    def check_file(self, name: str) -> _File:
         """Check all documents of a file; return its result."""
         result = _File(shown_name(name))
         by_line = self.given.lines or name.endswith(LINES)
@@ -129,14 +129,14 @@ class _Checker:
                 result.documents += 1
                 if self.alone and by_line:
                     self.progress.at(result.documents, "documents")
-                self._document(name, document, result)
+                self._check_document(name, document, result)
         except CommandError as error:
             result.error = str(error)
             self.progress.clear()
             console.warn(f"{PROG}: {error}")
         return result
 
-    def _document(self, name: str, document: Document, result: _File) -> None:
+    def _check_document(self, name: str, document: Document, result: _File) -> None:
         where = f"{result.file}:{document.line}" if document.line else result.file
         if document.flaw:
             problem = {"path": "", "rule": "json", "message": printable(document.flaw)}

@@ -31,9 +31,9 @@ MOST_FINDINGS = 10_000
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the file and the component."""
     parser.add_argument("traffic", metavar="FILE", help="an HTTP archive (.har), or a transcript (.jsonl, .jsonl.gz)")
-    console.component_argument(parser, COMPONENTS, "the component that was called", required=True)
-    console.schema_version_argument(parser, "either")
-    console.format_argument(parser)
+    console.add_component_argument(parser, COMPONENTS, "the component that was called", required=True)
+    console.add_schema_version_argument(parser, "either")
+    console.add_format_argument(parser)
     parser.epilog = "Exit code: 0 no findings, 1 findings, 2 a file that cannot be read or has no exchange."
 
 

@@ -50,7 +50,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     check.add_argument("folder", metavar="DIR", nargs="+", help="a folder with a bundle.yaml")
     combine = action("combine", "judge the thresholds over the reports of all shards", _combine)
     combine.add_argument("reports", metavar="FILE", nargs="+", help="the JSON report of a run with --corpus-shard")
-    console.output_argument(combine, "the report of the whole run")
+    console.add_output_argument(combine, "the report of the whole run")
     durations = "write the seconds of each case to durations.json beside its bundle.yaml, for the next cut"
     combine.add_argument("--write-durations", action="store_true", help=durations)
     run_it = action("run", "ask all cases and hold the bundle to its thresholds", _run)
@@ -77,7 +77,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     deciding = "a metric that decides; repeatable (default: passes and scores)"
     diff.add_argument("--metric", action="append", metavar="NAME", help=deciding)
     for parser_of_results in (check, combine, run_it, diff):
-        console.format_argument(parser_of_results)
+        console.add_format_argument(parser_of_results)
 
 
 def _run(given: argparse.Namespace) -> int:
@@ -265,7 +265,7 @@ class _CommandSession:
         except KeyboardInterrupt:
             ended = False
         finally:
-            run.pool.drain()
+            run.pool.abandon_cases()
         head, tape = run.head, run.asking.cassettes
         built = section.build_section(head, results, stopped=not ended)
         if self._given.format == "json":

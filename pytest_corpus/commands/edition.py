@@ -21,7 +21,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     diff.add_argument("old", metavar="OLD", help="the earlier edition, such as 1.0")
     diff.add_argument("new", metavar="NEW", help="the later edition")
     for each in (listing, diff):
-        console.format_argument(each)
+        console.add_format_argument(each)
 
 
 def _list(given: argparse.Namespace) -> int:

@@ -22,7 +22,7 @@ from pytest_corpus.spec.requirements import catalogue
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the id and the format."""
     parser.add_argument("id", metavar="ID", help="a requirement, ruling or operation: LLM-STREAM-1, R20, llm.complete")
-    console.format_argument(parser)
+    console.add_format_argument(parser)
 
 
 def run(given: argparse.Namespace) -> int:

@@ -28,18 +28,18 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     generate = action("generate", "write missing golden files from their schemas", _generate)
     named = "a golden, such as llm_complete_request (default: all)"
     generate.add_argument("names", nargs="*", metavar="NAME", help=named)
-    console.component_argument(generate, COMPONENTS, "only goldens of this component")
+    console.add_component_argument(generate, COMPONENTS, "only goldens of this component")
     generate.add_argument("--operation", metavar="OP", help="only goldens of this operation, such as complete")
     generate.add_argument("--force", action="store_true", help="overwrite existing files")
     where = "where to write (default: golden/, or CORPUS_GOLDEN_ROOT)"
-    console.output_argument(generate, where, "DIR")
+    console.add_output_argument(generate, where, "DIR")
     diff = action("diff", "golden files that other schemas refuse or admit, with the changes needed", _diff)
     for each in (check, show, diff):
         each.add_argument("--goldens", metavar="DIR", help="another golden/ folder (or CORPUS_GOLDEN_ROOT)")
     diff.add_argument("--old-schemas", metavar="DIR", help="the earlier schemas (default: the shipped ones)")
     for each in (check, show, generate, diff):
         each.add_argument("--schemas", metavar="DIR", help="another schemas/ folder")
-        console.format_argument(each)
+        console.add_format_argument(each)
 
 
 def run(given: argparse.Namespace) -> int:

@@ -25,7 +25,7 @@ COMPARED = (
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the transcript, the reports and the attestation to compare with."""
     parser.add_argument("transcript", metavar="FILE", help="a transcript: .jsonl or .jsonl.gz")
-    console.report_argument(parser)
+    console.add_report_argument(parser)
     parser.add_argument(
         "--attestation", metavar="FILE", help="compare with the JSON report of the run; exit code 1 if they differ"
     )
@@ -33,7 +33,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "Exit code: 0 nothing binding is violated, 1 violations or another verdict than the attestation's, "
         "2 a transcript or an attestation that was changed or cannot be read."
     )
-    console.format_argument(parser)
+    console.add_format_argument(parser)
 
 
 def run(given: argparse.Namespace) -> int:

@@ -15,10 +15,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the filters and the format."""
     parser.add_argument("globs", nargs="*", metavar="GLOB", help="only ids that match, such as 'VEC-*' (default: all)")
     of_component = "only requirements of this component, shared ones included"
-    console.component_argument(parser, (*COMPONENTS, *WIRE), of_component, several=True)
+    console.add_component_argument(parser, (*COMPONENTS, *WIRE), of_component, several=True)
     only = "only this level; repeatable"
     parser.add_argument("--level", type=str.lower, action="append", choices=LEVELS, help=only)
-    console.format_argument(parser)
+    console.add_format_argument(parser)
 
 
 def run(given: argparse.Namespace) -> int:

@@ -14,7 +14,7 @@ from pytest_corpus.adapter.opening.factory import split_label
 from pytest_corpus.adapter.transports.protocol import CREDENTIALS
 from pytest_corpus.commands import FINDINGS, FINE, USAGE, CommandError
 from pytest_corpus.commands import _console as console
-from pytest_corpus.commands._pytest import header_argument, run_pytest, settings_arguments, use_connection
+from pytest_corpus.commands._pytest import add_header_argument, run_pytest, settings_arguments, use_connection
 from pytest_corpus.commands.judge import open_transcript, write_given_files
 from pytest_corpus.evidence import encoding, judging, shell
 from pytest_corpus.evidence.transcript import Key, TestTrace, Transcript
@@ -83,8 +83,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     chosen.add_argument("--requirement", metavar="GLOB", help="only the findings of requirements with such ids")
     chosen.add_argument("--finding", metavar="N", type=int, help="only the finding with this number")
     parser.add_argument("--as", dest="form", choices=("shell", "curl"), help="print commands instead of sending")
-    header_argument(parser)
-    console.format_argument(parser)
+    add_header_argument(parser)
+    console.add_format_argument(parser)
     parser.epilog = "Exit code: 0 every MUST is fixed, 1 one still fails or cannot be told, 2 nothing to replay."
 
 

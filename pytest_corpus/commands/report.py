@@ -55,7 +55,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     key = "the Ed25519 key to sign with, PKCS #8 in PEM: a file, - for stdin, or env://VARIABLE"
     by.add_argument("--key", metavar="PEM", help=key)
     by.add_argument("--keyless", action="store_true", help="sign by the identity of this CI job, with Sigstore")
-    console.output_argument(sign, "the file to write; default: as `check` looks for it")
+    console.add_output_argument(sign, "the file to write; default: as `check` looks for it")
 
     badge = action("badge", "render the verdict of a report as a badge", _badge)
     badge.add_argument("report", metavar="FILE", help="a JSON report")
@@ -66,14 +66,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     _add_output(render, tuple(formats.FORMATS))
     render.add_argument("--since", metavar="OLD", help="an earlier JSON report: .html shows the changes since")
 
-    console.format_argument(diff, markdown="the body of a comment on a pull request")
+    console.add_format_argument(diff, markdown="the body of a comment on a pull request")
     for each in (merge, combine, check, sign, badge, render):
-        console.format_argument(each)
+        console.add_format_argument(each)
 
 
 def _add_output(parser: argparse.ArgumentParser, known: written.Suffixes, otherwise: str = "") -> None:
     text = "; ".join(filter(None, (f"the file to write, {formats.list_suffixes(known)}", otherwise)))
-    console.output_argument(parser, text, required=not otherwise)
+    console.add_output_argument(parser, text, required=not otherwise)
 
 
 def _merge(given: argparse.Namespace) -> int:
@@ -197,9 +197,9 @@ def _badge(given: argparse.Namespace) -> int:
 def _render(given: argparse.Namespace) -> int:
     target = written.output_target(given.output, formats.FORMATS)
     assert target is not None
-    if given.since and target[1] not in (comparing := formats.comparing_suffixes()):
+    if given.since and target[1] not in (comparing := formats.comparison_suffixes()):
         raise CommandError(f"--since: only {formats.list_suffixes(comparing)} shows what changed since another report")
-    earlier = difference.Earlier.of(written.read_named_report(given.since)) if given.since else None
+    earlier = difference.EarlierReport.of(written.read_named_report(given.since)) if given.since else None
     return _write(given, formats.render(written.read_named_report(given.report), target[1], earlier=earlier), target[0])
 
 

@@ -21,17 +21,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the actions, each with its own arguments."""
     action = console.add_actions(parser)
     listing = action("list", "every schema: name, editions, file", _list)
-    console.schema_version_argument(listing, f"{LATEST}, which has every schema")
-    console.component_argument(listing, FOLDERS, "only the schemas of this folder")
+    console.add_schema_version_argument(listing, f"{LATEST}, which has every schema")
+    console.add_component_argument(listing, FOLDERS, "only the schemas of this folder")
     stats = action("stats", "numbers of schemas, files, bytes and goldens", _stats)
     show = action("show", "print one schema", _show)
     show.add_argument("schema", metavar="NAME", help="short name, file name or $id")
-    console.schema_version_argument(show, f"{LATEST}, or the one that the name pins")
+    console.add_schema_version_argument(show, f"{LATEST}, or the one that the name pins")
     show.add_argument("--resolved", action="store_true", help="include every schema that it refers to in $defs")
     lint = action("lint", "check the schema files themselves", _lint)
     lint.add_argument("--rule", action="append", metavar="NAME", help="only this rule; repeatable")
     for each in (listing, stats, lint):
-        console.format_argument(each)
+        console.add_format_argument(each)
     _validate.arguments(action("check", "check messages in files against their schemas", _validate.run))
 
 

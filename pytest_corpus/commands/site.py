@@ -20,7 +20,7 @@ from pytest_corpus.verdict.deviations import today
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     parser.add_argument("reports", metavar="DIR", help="a folder with JSON reports, at any depth")
-    console.output_argument(parser, "a new folder, or that of an earlier site", "DIR", required=True)
+    console.add_output_argument(parser, "a new folder, or that of an earlier site", "DIR", required=True)
     history = "count every version of the reports in the git history of DIR too"
     parser.add_argument("--history", action="store_true", help=history)
     url = "address of the published site, for absolute links in its feed"
@@ -29,7 +29,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--public-key", action="append", default=[], metavar="PEM", help=signer)
     identity = "identity of a CI job that is a known signer; repeatable"
     parser.add_argument("--identity", action="append", default=[], metavar="ADDRESS", help=identity)
-    console.format_argument(parser)
+    console.add_format_argument(parser)
 
 
 def run(given: argparse.Namespace) -> int:

@@ -25,7 +25,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     check = console.add_actions(parser)("check", "check whole streams", run)
     add, modes = check.add_argument, [mode.value for mode in ValidationMode]
     add("files", metavar="FILE", nargs="+", help="a file with one stream, or - for stdin")
-    console.component_argument(check, STREAMING, "the component of the stream; this or --schema is required")
+    console.add_component_argument(check, STREAMING, "the component of the stream; this or --schema is required")
     add("--schema", metavar="NAME", help="a schema of its frames, by short name, file name or $id")
     add("--mode", type=str.lower, choices=modes, default="strict", help="frames to validate (default: strict, all)")
     add("--sample-rate", type=float, default=0.1, metavar="R", help="of the mode sampled (default 0.1)")
@@ -33,10 +33,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     transport = check.add_mutually_exclusive_group()
     transport.add_argument("--sse", action="store_true", help="server-sent events (default for .sse files)")
     transport.add_argument("--ndjson", action="store_true", help="newline-delimited JSON (default for all others)")
-    console.schema_version_argument(check, "either")
+    console.add_schema_version_argument(check, "either")
     add("--max-frame-bytes", type=console.positive_integer, default=MAX_FRAME_BYTES, metavar="N", help="default: 1 MiB")
     add("--max-errors", type=console.positive_integer, default=20, metavar="N", help="errors shown (default 20)")
-    console.format_argument(check)
+    console.add_format_argument(check)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from pytest_corpus.adapter.opening.remote import RemoteFactory
 from pytest_corpus.adapter.transports.protocol import CREDENTIALS
 from pytest_corpus.commands import FINDINGS, FINE, CommandError
 from pytest_corpus.commands import _console as console
-from pytest_corpus.commands._pytest import connection_settings, header_argument
+from pytest_corpus.commands._pytest import add_header_argument, connection_settings
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.store import leftovers, sweeping
 from pytest_corpus.kit.store.leftovers import FOLDER, Leftovers, began_at
@@ -35,8 +35,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     chosen.add_argument(
         "--older-than", metavar="TIME", help="only runs that began before this time: 90s, 30m, 1h or 7d"
     )
-    console.component_argument(parser, STORES, "only this component's store", several=True)
-    header_argument(parser)
+    console.add_component_argument(parser, STORES, "only this component's store", several=True)
+    add_header_argument(parser)
     parser.add_argument("--folder", default=".", metavar="DIR", help="where pytest was started (default: here)")
 
 

@@ -12,7 +12,7 @@ from pytest_corpus.commands import FINDINGS, FINE, CommandError
 from pytest_corpus.commands import _console as console
 from pytest_corpus.commands._pytest import (
     UNPROVEN,
-    header_argument,
+    add_header_argument,
     read_attestations,
     report_end,
     run_pytest,
@@ -37,18 +37,18 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "%(prog)s [-h] [--component COMPONENT]... [--adapter SPEC]... [--report PATH]... [--header NAME:VALUE]...\n"
         "       [--call-timeout SECONDS] [--format text|json] [-- PYTEST ARGUMENT...]"
     )
-    console.component_argument(
+    console.add_component_argument(
         parser, COMPONENTS, "test only this component (default: those that answer)", several=True
     )
     adapter = f"module:factory or an address, as for --corpus-adapter; repeatable (default: {EMBEDDED})"
     parser.add_argument("--adapter", dest="adapters", action="append", default=[], metavar="SPEC", help=adapter)
-    console.report_argument(parser)
-    header_argument(parser)
+    console.add_report_argument(parser)
+    add_header_argument(parser)
     timeout = CONNECTION["call-timeout"][1]
     parser.add_argument("--call-timeout", metavar="SECONDS", help=timeout)
     more = "after --: more arguments for pytest, such as -- -x -q"
     parser.add_argument("more", nargs="*", metavar="PYTEST ARGUMENT", help=more)
-    console.format_argument(parser)
+    console.add_format_argument(parser)
     parser.epilog = (
         "Exit code: 0 nothing binding is violated, 1 violations, 2 a wrong command line or nothing ran, "
         "3 pytest itself failed or ended before the suite did, 130 interrupted. Settings and tests in the current "

@@ -13,7 +13,7 @@ from typing import Any
 from pytest_corpus.commands import FINDINGS, FINE, CommandError
 from pytest_corpus.commands import _console as console
 from pytest_corpus.commands._pytest import (
-    header_argument,
+    add_header_argument,
     read_attestations,
     run_pytest,
     settings_arguments,
@@ -35,8 +35,8 @@ Document = dict[str, Any]
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the adapter and the selection."""
     parser.add_argument("--adapter", required=True, metavar="SPEC", help="as for --corpus-adapter")
-    console.component_argument(parser, COMPONENTS, "test only this component", several=True)
-    header_argument(parser)
+    console.add_component_argument(parser, COMPONENTS, "test only this component", several=True)
+    add_header_argument(parser)
     folder = "run again when a source file below this folder changes (default: here)"
     parser.add_argument("--folder", default=".", metavar="DIR", help=folder)
     parser.epilog = (
@@ -108,7 +108,7 @@ def _show(document: Document, left: Sequence[Mapping[str, Any]]) -> list[Mapping
     first, musts = left[0], sum(entry["level"] == "MUST" for entry in left)
     counted = f"{len(left)} open, {musts} of them MUST"
     if sys.stdout.isatty() and find_spec("rich") is not None:
-        _draw(first, f"{counted}; waiting for a change")
+        _show_requirement(first, f"{counted}; waiting for a change")
         return list(left)
     console.say("", f"{console.red(first['id'])} ({first['level']}, {TITLES[first['component']]}): {first['text']}")
     console.say(
@@ -117,7 +117,7 @@ def _show(document: Document, left: Sequence[Mapping[str, Any]]) -> list[Mapping
     return list(left)
 
 
-def _draw(entry: Mapping[str, Any], below: str) -> None:
+def _show_requirement(entry: Mapping[str, Any], below: str) -> None:
     """Clear the screen and show a requirement: its sentence, its hint, expected and received value side by side."""
     from rich.console import Console, Group
     from rich.panel import Panel

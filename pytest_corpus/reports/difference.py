@@ -24,14 +24,14 @@ KINDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Earlier:
+class EarlierReport:
     """An earlier report to compare with: its name, and the status of each requirement by component and id."""
 
     label: str
     statuses: Mapping[tuple[str, str], str]
 
     @classmethod
-    def of(cls, document: view.Document) -> Earlier:
+    def of(cls, document: view.Document) -> EarlierReport:
         """Return the name and the statuses of a report."""
         when = str(document["started_at"])[:16].replace("T", " ")
         return cls(f"the run of {when} UTC", {key: entry["status"] for key, entry in _statuses(document).items()})
@@ -44,7 +44,7 @@ class Earlier:
         return "fixed" if was == "violated" and entry["status"] == "satisfied" else ""
 
 
-def summarize_changes(document: view.Document, earlier: Earlier) -> str:
+def summarize_changes(document: view.Document, earlier: EarlierReport) -> str:
     """Return a summary of the changes since an earlier report: ``12 fixed, 1 newly violated, 3 still violated``."""
     found = Counter(earlier.change_of(entry) for entry in document["requirements"])
     said = [f"{found[change]} {words}" for change, words in reversed(CHANGES.items()) if found[change]]

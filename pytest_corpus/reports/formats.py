@@ -14,7 +14,7 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pytest_corpus.reports.difference import Earlier
+    from pytest_corpus.reports.difference import EarlierReport
     from pytest_corpus.verdict.finding import Finding
 
 FORMATS: Mapping[str, str] = {
@@ -47,7 +47,7 @@ def render(
     document: Mapping[str, Any],
     suffix: str,
     known: Mapping[str, str] = FORMATS,
-    earlier: Earlier | None = None,
+    earlier: EarlierReport | None = None,
     evidence: Sequence[Finding] = (),
     *,
     contents: Sequence[Mapping[str, Any]] = (),
@@ -69,7 +69,7 @@ def render(
     return text
 
 
-def comparing_suffixes() -> tuple[str, ...]:
+def comparison_suffixes() -> tuple[str, ...]:
     """Return the suffixes of formats that can show the changes since an earlier report."""
     return tuple(suffix for suffix, module in FORMATS.items() if "earlier" in signature(_renderer(module)).parameters)
 

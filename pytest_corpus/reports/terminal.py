@@ -103,7 +103,7 @@ class Detail(NamedTuple):
     satisfied: bool = False
 
 
-def write_summary(
+def build_summary(
     ledger: Ledger, verdict: Verdict, detail: Detail | None = None, notes: Iterable[TerminalLine] = ()
 ) -> list[TerminalLine]:
     """Return the lines of the summary: numbers and findings of each component, hints, `notes`, the verdict."""

@@ -227,14 +227,14 @@ def _pattern(obstacle: Obstacle) -> re.Pattern[str]:
 
 
 @cache
-def _most_fixed_first() -> list[Obstacle]:
+def _sorted_obstacles() -> list[Obstacle]:
     """Return the obstacles in the order in which they are compared: the most specific texts first."""
     return sorted(Obstacle, key=lambda each: -sum(len(text) for text, *_ in Formatter().parse(each.text)))
 
 
 def obstacle_of(reason: str) -> Obstacle | None:
     """Return the obstacle whose text matches a reason in a report; None if this version does not know the reason."""
-    return next((each for each in _most_fixed_first() if _pattern(each).fullmatch(reason)), None)
+    return next((each for each in _sorted_obstacles() if _pattern(each).fullmatch(reason)), None)
 
 
 def remedy_for(reason: str) -> str:

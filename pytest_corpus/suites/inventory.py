@@ -35,7 +35,7 @@ def tests(component: str, profile: str) -> Mapping[str, str]:
     found = {
         f"{component}/{name}.py::{test}": requirement
         for name, module in modules_of(component).items()
-        for test, requirements in _of_module(importlib.import_module(module), left_out)
+        for test, requirements in _module_tests(importlib.import_module(module), left_out)
         for requirement in requirements
         if component in catalogue()[requirement].components
     }
@@ -54,7 +54,7 @@ def cases(component: str, profile: str) -> Mapping[str, int]:
     return MappingProxyType(found)
 
 
-def _of_module(module: ModuleType, left_out: Sequence[str]) -> Iterator[tuple[str, Sequence[str]]]:
+def _module_tests(module: ModuleType, left_out: Sequence[str]) -> Iterator[tuple[str, Sequence[str]]]:
     marks = _marks(module)
     for name, found in vars(module).items():
         if name.startswith("test_") and callable(found):
@@ -83,10 +83,10 @@ def _marks(found: Any) -> list[pytest.Mark]:
     """Return the marks of a module, a class without its bases, a function or a case."""
     given = vars(found).get("pytestmark", [])
     given = given if isinstance(given, list) else [given]
-    return [_mark(each) for each in given]
+    return [_unwrap_mark(each) for each in given]
 
 
-def _mark(given: pytest.MarkDecorator | pytest.Mark) -> pytest.Mark:
+def _unwrap_mark(given: pytest.MarkDecorator | pytest.Mark) -> pytest.Mark:
     return given.mark if isinstance(given, pytest.MarkDecorator) else given
 
 
@@ -107,7 +107,7 @@ def _cases(mark: pytest.Mark) -> list[_Case]:
             )
         )
         shown.append(str(name).encode("unicode_escape").decode("ascii"))
-        marks.append(tuple(_mark(each) for each in case.marks))
+        marks.append(tuple(_unwrap_mark(each) for each in case.marks))
     return [_Case(*case) for case in zip(_number_duplicates(shown), marks, strict=True)]
 
 

@@ -13,7 +13,7 @@ import pytest
 from cli_runs import run_process
 
 from pytest_corpus.reports import formats, json_report, matrix
-from pytest_corpus.reports.difference import Earlier
+from pytest_corpus.reports.difference import EarlierReport
 from pytest_corpus.spec.requirements import applicable, chapter_titles
 from pytest_corpus.verdict.finding import Finding
 from pytest_corpus.verdict.ledger import Ledger, TestRecord
@@ -49,7 +49,9 @@ def faulty() -> dict[str, Any]:
 def page_of(name: str) -> str:
     """A page: that of a report, or of a matrix of reports."""
     if name == "report":
-        return formats.render(faulty(), ".html", earlier=Earlier.of(report("faulty", at_0="violated", at_1="violated")))
+        return formats.render(
+            faulty(), ".html", earlier=EarlierReport.of(report("faulty", at_0="violated", at_1="violated"))
+        )
     given = [("a.json", report("fine")), ("b.json", faulty()), ("c.json", report(HOSTILE)), ("d.json", faulty())]
     links = [file.replace(".json", ".html") for file, _ in given]
     return formats.render(matrix.build_matrix(given, links=links), ".html", formats.MATRIX_FORMATS)

@@ -126,7 +126,7 @@ def test_a_case_that_hangs_is_given_up_if_nobody_waits_there(tmp_path: Path) -> 
     while not kept[0].results and time.monotonic() < until:
         time.sleep(0.05)
     release.set()
-    pool.drain()
+    pool.abandon_cases()
     assert [each.status for each in kept[0].results.values()] == ["error"]
 
 

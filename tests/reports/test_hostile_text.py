@@ -205,5 +205,5 @@ def test_the_terminal_summary_moves_no_cursor() -> None:
     """No line of the summary has a character that acts on a terminal."""
     for text in STRINGS:
         found = filled(text)
-        for line in terminal.write_summary(found, decide(found)):
+        for line in terminal.build_summary(found, decide(found)):
             assert line.text.isprintable(), ascii(line)

@@ -10,7 +10,7 @@ from hypothesis import given
 from ledgers import MUSTS, SHOULDS, ledger, ledgers, record, violation
 
 from pytest_corpus.reports.catalogue import explain
-from pytest_corpus.reports.terminal import Detail, limit_to_run_part, write_summary
+from pytest_corpus.reports.terminal import Detail, build_summary, limit_to_run_part
 from pytest_corpus.spec.obstacles import Obstacle, obstacle_of, remedy_for, with_remedy
 from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.verdict.ledger import Ledger
@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2] / "pytest_corpus"
 
 
 def text(found: Ledger) -> str:
-    return "\n".join(line.text for line in write_summary(found, decide(found)))
+    return "\n".join(line.text for line in build_summary(found, decide(found)))
 
 
 @given(ledgers())
@@ -32,7 +32,7 @@ def test_the_verdict_comes_last_and_every_violation_is_named(found: Ledger) -> N
     """
     verdict = decide(found)
     (part,) = verdict.components
-    lines = [line.text for line in write_summary(found, verdict)]
+    lines = [line.text for line in build_summary(found, verdict)]
     if verdict.complete:
         assert lines[-1] == f"  verdict: {verdict.verdict}"
     else:
@@ -133,7 +133,7 @@ def test_a_remedy_is_for_what_is_not_assessed() -> None:
     """A requirement that is not applicable needs no remedy."""
     found = ledger(record(MUSTS[0], "not_applicable", reason="no cache is claimed"))
     assert "to assess it" not in "\n".join(
-        line.text for line in write_summary(found, decide(found), Detail(reasons=True))
+        line.text for line in build_summary(found, decide(found), Detail(reasons=True))
     )
 
 

@@ -120,7 +120,7 @@ def _check_call(node: ast.Call, names: frozenset[str]) -> None:
         if keyword.arg is None:
             raise ExpressionError("holds **, which is not offered")
         _check_spelling(keyword.arg)
-    arguments = _arguments_of(node, names)
+    arguments = _allowed_arguments(node, names)
     name = node.func.id if isinstance(node.func, ast.Name) else ""
     keys = [keyword.value for keyword in node.keywords if keyword.arg == "key"]
     called = {**dict.fromkeys(("map", "filter"), arguments[:1]), **dict.fromkeys(("min", "max", "sorted"), keys)}
@@ -131,7 +131,7 @@ def _check_call(node: ast.Call, names: frozenset[str]) -> None:
             _check_names(part, names)
 
 
-def _arguments_of(node: ast.Call, names: frozenset[str]) -> list[ast.expr]:
+def _allowed_arguments(node: ast.Call, names: frozenset[str]) -> list[ast.expr]:
     """Check that the called function or method is allowed; return the arguments, without the types of `isinstance`."""
     arguments, function = node.args, node.func
     if isinstance(function, ast.Attribute):

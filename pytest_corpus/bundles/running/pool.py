@@ -72,7 +72,7 @@ class Pool:
         """Return the result of a case that is not needed and does not run."""
         return self._store.leave_out(CaseResult(case, NOT_ASKED))
 
-    def drain(self) -> None:
+    def abandon_cases(self) -> None:
         """Abandon the running cases."""
         self._ends.set()
         with self._lock:

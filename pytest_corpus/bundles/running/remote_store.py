@@ -155,9 +155,9 @@ class StoreClient:
         self._lock = threading.Lock()
         self._replies = queue.SimpleQueue[Any]()
         self.stores: dict[str, RemoteStore] = {}
-        channel.setcallback(self._take, endmarker=None)
+        channel.setcallback(self._receive, endmarker=None)
 
-    def _take(self, text: str | None) -> None:
+    def _receive(self, text: str | None) -> None:
         given: list[Any]
         kind, *given = json.loads(text) if text is not None else ("reply", EOFError("the controller is gone"))
         if kind == "reply":
@@ -165,7 +165,7 @@ class StoreClient:
         else:
             self.stores[given[0]].handle_message(kind, given[1])
 
-    def tell(self, *message: Any) -> None:
+    def send(self, *message: Any) -> None:
         """Send a message that needs no answer."""
         self._channel.send(json.dumps(message))
 
@@ -189,7 +189,7 @@ class RemoteSpentBudget(SpentBudget):
     def change(self, calls: int, tokens: int, limit: Budget) -> str:
         if limit.limits:
             return str(self._client.ask("change", calls, tokens, limit.limits))
-        self._client.tell("count", calls, tokens)
+        self._client.send("count", calls, tokens)
         return ""
 
 
@@ -203,7 +203,7 @@ class RemoteJournal(AnswerJournal):
         return self._client.ask("recall", key)
 
     def record(self, key: str, entry: Any) -> None:
-        self._client.tell("record", key, entry)
+        self._client.send("record", key, entry)
 
     def close(self) -> None:
         """Do nothing, because the controller closes the file."""
@@ -230,9 +230,9 @@ class RemoteStore(CaseStore):
     def begin(self, start: Callable[[str], None], changed: Callable[[], None]) -> None:
         self._start, self._changed = start, changed
         self._client.stores[self._key] = self
-        self._client.tell(*self._opening)
+        self._client.send(*self._opening)
         if self._eager:
-            self._client.tell("ahead", self._key)
+            self._client.send("ahead", self._key)
 
     def handle_message(self, kind: str, value: Any) -> None:
         """Handle a message that the controller sends unasked: a case to run, or results."""
@@ -248,12 +248,12 @@ class RemoteStore(CaseStore):
     def next(self, wanted: str | None, owner: object = None) -> CaseResult | str | None:  # noqa: ARG002 - the channel tells it
         if wanted and wanted not in self.results and self._wanted != wanted:
             self._wanted = wanted
-            self._client.tell("want", self._key, wanted)
+            self._client.send("want", self._key, wanted)
         return self.results.get(wanted or "")
 
     def keep(self, result: CaseResult) -> None:
         if self.results.setdefault(result.case, result) is result:
-            self._client.tell("keep", self._key, to_json_value(result))
+            self._client.send("keep", self._key, to_json_value(result))
 
     def leave(self) -> None:
         self._client.ask("leave", self._key)

@@ -155,7 +155,7 @@ class Screen:
         self.reporter.section("corpus conformance")
         pairs = list(zip(result.ledgers, result.verdicts, strict=True))
         for ledger, verdict in pairs:
-            self.write(terminal.write_summary(ledger, verdict, self.detail, notes if len(pairs) == 1 else ()))
+            self.write(terminal.build_summary(ledger, verdict, self.detail, notes if len(pairs) == 1 else ()))
         if len(pairs) > 1:
             self.write(notes)
             said = "; ".join(f"{ledger.adapter}: {verdict.verdict}" for ledger, verdict in pairs)

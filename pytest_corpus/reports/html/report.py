@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pytest_corpus.reports import bundle_view, view
-from pytest_corpus.reports.difference import Earlier, summarize_changes
+from pytest_corpus.reports.difference import EarlierReport, summarize_changes
 from pytest_corpus.reports.html.bundles import iterate_bundles
 from pytest_corpus.reports.html.page import render_page
-from pytest_corpus.reports.html.requirements import Shown
+from pytest_corpus.reports.html.requirements import PageContent
 from pytest_corpus.verdict.finding import Finding
 
 MEANINGS = {
@@ -25,7 +25,7 @@ OF_REQUIREMENTS = ("Catalogue", "Schema versions met", "Counts from", "Seed")
 
 def render(
     document: view.Document,
-    earlier: Earlier | None = None,
+    earlier: EarlierReport | None = None,
     evidence: Sequence[Finding] = (),
     contents: Sequence[Mapping[str, Any]] = (),
 ) -> str:
@@ -43,7 +43,7 @@ def render(
     return render_page(
         "report.html",
         words if alone else f"{words} - {document['adapter']['name']}",
-        shown=Shown(document, earlier, tuple(evidence)),
+        shown=PageContent(document, earlier, tuple(evidence)),
         document=document,
         alone=bool(alone),
         tone=tone,

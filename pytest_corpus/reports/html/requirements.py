@@ -10,7 +10,7 @@ from operator import itemgetter
 from typing import Any
 
 from pytest_corpus.reports import view
-from pytest_corpus.reports.difference import Earlier
+from pytest_corpus.reports.difference import EarlierReport
 from pytest_corpus.reports.finding_text import evidence_lines
 from pytest_corpus.spec.components import TITLES
 from pytest_corpus.spec.documents import SECTIONS
@@ -24,11 +24,11 @@ Entry = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Shown:
+class PageContent:
     """A report as the page shows it, with an earlier report to compare with and the evidence of its findings."""
 
     document: view.Document
-    earlier: Earlier | None = None
+    earlier: EarlierReport | None = None
     evidence: tuple[Finding, ...] = ()
 
     def change_of(self, entry: Entry) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 from pytest_corpus.reports import formats, json_report
-from pytest_corpus.reports.difference import Earlier
+from pytest_corpus.reports.difference import EarlierReport
 from pytest_corpus.reports.html.page import fill
 from pytest_corpus.reports.site import pages
 from pytest_corpus.reports.site.index import Examined, Memory, SiteRun, iterate_turning_points
@@ -71,7 +71,7 @@ def _adapter_files(entry: Mapping[str, Any], runs: list[SiteRun]) -> Iterator[tu
     before = next(
         (run for run in runs if run.facts["sha256"] == entry["runs"][-1].get("before", {}).get("sha256")), None
     )
-    earlier = Earlier.of(before.document()) if before else None
+    earlier = EarlierReport.of(before.document()) if before else None
     badge = formats.render(report, ".svg")
     yield f"{place}/index.html", pages.render_adapter(entry, badge)
     yield f"{place}/report.html", formats.render(report, ".html", earlier=earlier)

@@ -37,7 +37,7 @@ from pytest_corpus.suites.embedding.support.scenarios.truncation import (
 from pytest_corpus.suites.shared.claims import replays
 from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, FAILURES, cache_scope
 from pytest_corpus.suites.shared.claims.replays import TestAnswerReplays
-from pytest_corpus.suites.shared.contexts import new_key, new_tenant, tenants_alike
+from pytest_corpus.suites.shared.contexts import new_key, new_tenant, similar_tenants
 
 ALIKE = ("other", "shorter", "far_end", "far_middle", "order", "joined")
 """The ways in which a new text resembles a cached one."""
@@ -130,7 +130,7 @@ def test_a_cached_answer_has_its_own_flag(embedding: Embedding, first: str, oper
     require_truncation(embedding)
     embedding.require(operation)
     long = embedding.text_of(embedding.length_beyond(9))
-    short = caching.rest_after_cut(embedding, long)
+    short = caching.text_after_truncation(embedding, long)
     embedding.ask(operation, short if first == "short" else long, truncate=True)
     reply = embedding.embed(long if first == "short" else short, truncate=True)
     if first == "short":
@@ -165,7 +165,7 @@ def test_a_cached_vector_stays_with_its_tenant(embedding: Embedding, operations:
     embedding.require(*operations)
     text = embedding.unique()
     first, again = (embedding.requests.with_text(operation, text) for operation in operations)
-    one, other = tenants_alike(embedding, PAIRS.index(operations))
+    one, other = similar_tenants(embedding, PAIRS.index(operations))
     expect.works(embedding.invoke(operations[0], first, one), "an embedding")
     for ctx in ({}, other)[operations not in PAIRS[:3] :]:
         caching.expect_provider_asked(embedding, operations[1], embedding.invoke(operations[1], again, ctx))
@@ -199,8 +199,8 @@ def test_an_expired_request_is_refused_however_often_it_was_answered(embedding: 
 def test_an_idempotency_key_does_not_mix_up_requests(embedding: Embedding, changed: str) -> None:
     """Another argument or operation under the same key gets its own answer."""
     embedding.require("embed")
-    caching.expect_apart_under_key(
-        embedding, caching.expect_requests_apart, changed, caching.CACHED.get(changed, "EMB-CACHE-1")
+    caching.expect_different_answers_under_key(
+        embedding, caching.expect_different_answers, changed, caching.CACHED.get(changed, "EMB-CACHE-1")
     )
 
 
@@ -208,7 +208,9 @@ def test_an_idempotency_key_does_not_mix_up_requests(embedding: Embedding, chang
 @pytest.mark.parametrize("changed", ["a_text", "the_order", "the_number"])
 def test_an_idempotency_key_does_not_mix_up_batches(embedding: Embedding, changed: str) -> None:
     """A batch with another text, order or number of texts under the same key gets its own answer."""
-    caching.expect_apart_under_key(embedding, caching.expect_batches_apart, changed, "EMB-BATCH-2")
+    caching.expect_different_answers_under_key(
+        embedding, caching.expect_different_batch_answers, changed, "EMB-BATCH-2"
+    )
 
 
 @pytest.mark.requirement("COM-IDEM-2")
@@ -217,7 +219,7 @@ def test_an_idempotency_key_belongs_to_its_tenant(embedding: Embedding, operatio
     """The same request under the same key of another tenant, or without a tenant, calls the provider again."""
     embedding.require(operation)
     key, args = new_key(), embedding.requests.distinct(operation)
-    one, other = ({**key, **tenant} for tenant in tenants_alike(embedding, OPERATIONS.index(operation)))
+    one, other = ({**key, **tenant} for tenant in similar_tenants(embedding, OPERATIONS.index(operation)))
     expect.works(embedding.invoke(operation, args, one), "an embedding")
     for ctx in (other, key):
         reply = embedding.invoke(operation, args, ctx)
@@ -299,7 +301,7 @@ def test_a_batch_falls_back_in_order(embedding: Embedding) -> None:
 @deciding("fact", traceparent="COM-CTX-5", deadline_ms="COM-DEADLINE-9")
 def test_a_batch_that_falls_back_keeps_its_context(embedding: Embedding, fact: str) -> None:
     """If a failed batch is embedded text by text, each call passes on the trace and deadline of the batch."""
-    ctx, reply = caching.fallen_back_in_context(embedding)
+    ctx, reply = caching.fall_back_in_context(embedding)
     passed = [arrival.facts.get(fact) for arrival in reply.exchange.observed.arrivals_with_context]
     expect.applicable(any(value is not None for value in passed), f"no {fact} is passed on to the provider")
     texts, asked = len(reply.exchange.request["args"]["texts"]), reply.exchange.observed.reached_provider

@@ -33,7 +33,7 @@ def test_a_text_that_is_too_long_is_cut(embedding: Embedding, how: str) -> None:
     """A text that is slightly or far beyond the limit is embedded with `truncated` true, every time."""
     truncation.require_truncation(embedding)
     text = truncation.too_long_text(embedding, how)
-    for others in truncation.variants(embedding, how):
+    for others in truncation.truncation_options(embedding, how):
         truncation.expect_cut(embedding.embed_once(text, truncate=True, **others))
     if how == "one_more":
         truncation.expect_cut(embedding.embed(text, truncate=True))
@@ -49,7 +49,9 @@ def test_a_text_within_the_limit_is_left_alone(embedding: Embedding, how: str, t
     embedding.require("embed")
     options = {} if truncate is None else {"truncate": truncate}
     text = truncation.text_within_limit(embedding, how)
-    for others in truncation.variants(embedding, "one_more" if (how, truncate) == ("the_limit", True) else how):
+    for others in truncation.truncation_options(
+        embedding, "one_more" if (how, truncate) == ("the_limit", True) else how
+    ):
         reply = embedding.embed_once(text, **options, **others)
         claimed = embedding.capabilities.flag("supports_truncation")
         if truncate and claimed is not True and reply.is_a("NotSupported"):
@@ -77,7 +79,7 @@ def test_a_text_within_the_limit_is_accepted_everywhere(embedding: Embedding, ho
 def test_a_text_that_may_not_be_cut_is_refused(embedding: Embedding, how: str) -> None:
     """With `truncate` false, a text beyond the limit is TEXT_TOO_LONG, every time."""
     truncation.require_truncation(embedding)
-    for others in truncation.variants(embedding, how):
+    for others in truncation.truncation_options(embedding, how):
         reply = embedding.embed_once(truncation.too_long_text(embedding, how), truncate=False, **others)
         expect.refusal(reply, "TextTooLong")
 
@@ -88,7 +90,7 @@ def test_a_cut_text_has_the_vector_of_what_is_left(embedding: Embedding, how: st
     """A truncated text gets the vector of the part that is left."""
     truncation.require_truncation(embedding)
     text = truncation.too_long_text(embedding, how)
-    for others in truncation.variants(embedding, how):
+    for others in truncation.truncation_options(embedding, how):
         reply = embedding.embed_once(text, truncate=True, **others)
         found = truncation.cut_vector(embedding, text, reply, **others)
         left, fresh = truncation.possible_parts(embedding, text, reply), embedding.fresh()

@@ -20,10 +20,10 @@ from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArgume
 from pytest_corpus.suites.graph.support.scenarios.batches import (
     FAILING,
     MIXED,
-    drop,
+    drop_operation,
     is_committed,
-    link,
-    put,
+    link_operation,
+    put_operation,
     require_carrier,
     results,
     unusable_operation,
@@ -39,9 +39,9 @@ def test_operations_are_applied(graph: Graph, name: str) -> None:
     batches.require_room(graph, 3)
     values = sandbox.put_named("ab")
     new = [sandbox.node("c"), sandbox.node("a")]
-    items = [put(sandbox, new[0]), drop(sandbox, "b"), put(sandbox, new[1])]
+    items = [put_operation(sandbox, new[0]), drop_operation(sandbox, "b"), put_operation(sandbox, new[1])]
     expect.success(sandbox.call_many(name, *items), f"a {name} to work")
-    sandbox.expect_one_shows(map(value_of, new), f"the rest of {len(values) + 1} nodes after the operations")
+    sandbox.expect_one_shows_values(map(value_of, new), f"the rest of {len(values) + 1} nodes after the operations")
 
 
 @deciding("name", batch="GRA-BATCH-12", transaction="GRA-TXN-13")
@@ -51,15 +51,21 @@ def test_operations_are_applied_in_order(graph: Graph, name: str) -> None:
     most = graph.capabilities.limit("max_batch_ops") or 20
     new = {each: sandbox.node(each) for each in ("drop_write", "twice", "thrice")}
     stories: list[list[dict[str, Any]]] = [
-        [put(sandbox, sandbox.node("gone")), drop(sandbox, "gone")],
-        [drop(sandbox, "drop_write"), put(sandbox, new["drop_write"])],
-        [put(sandbox, sandbox.node("twice")), put(sandbox, new["twice"])],
-        [put(sandbox, sandbox.node("thrice")), drop(sandbox, "thrice"), put(sandbox, new["thrice"])],
+        [put_operation(sandbox, sandbox.node("gone")), drop_operation(sandbox, "gone")],
+        [drop_operation(sandbox, "drop_write"), put_operation(sandbox, new["drop_write"])],
+        [put_operation(sandbox, sandbox.node("twice")), put_operation(sandbox, new["twice"])],
+        [
+            put_operation(sandbox, sandbox.node("thrice")),
+            drop_operation(sandbox, "thrice"),
+            put_operation(sandbox, new["thrice"]),
+        ],
     ]
     linked = bool(graph.works("upsert_edges") and graph.readers.for_edges())
     if linked:
         new |= {each: sandbox.node(each) for each in ("source", "target")}
-        stories.append([put(sandbox, new["source"], new["target"]), link(sandbox, "source", "target")])
+        stories.append(
+            [put_operation(sandbox, new["source"], new["target"]), link_operation(sandbox, "source", "target")]
+        )
     requests: list[list[dict[str, Any]]] = [[]]
     for story in stories:
         if len(requests[-1]) + len(story) > most:
@@ -68,9 +74,9 @@ def test_operations_are_applied_in_order(graph: Graph, name: str) -> None:
     for request in filter(None, requests):
         for start in range(0, len(request), most):
             expect.success(sandbox.call_many(name, *request[start : start + most]), f"a {name} to work")
-    sandbox.expect_one_shows(map(value_of, new.values()), "the nodes after the last operations")
+    sandbox.expect_one_shows_values(map(value_of, new.values()), "the nodes after the last operations")
     if linked:
-        sandbox.expect_one_leads("source", {"target": value_of(new["target"])}, "the edge between new nodes")
+        sandbox.expect_one_shows_targets("source", {"target": value_of(new["target"])}, "the edge between new nodes")
 
 
 @deciding("name", batch="GRA-BATCH-1", transaction="GRA-TXN-1")
@@ -81,11 +87,11 @@ def test_edges_are_written_and_deleted(graph: Graph, name: str) -> None:
     values = sandbox.put_named("cde")
     sandbox.link(sandbox.edge("c", "d", "gone"), sandbox.edge("c", "e", "left"))
     values |= sandbox.put_named("ab")
-    items = [put(sandbox, sandbox.node("f")), link(sandbox, "a", "b")]
+    items = [put_operation(sandbox, sandbox.node("f")), link_operation(sandbox, "a", "b")]
     items.append(sandbox.item("delete_edges", ids=[sandbox.id("gone")]))
     expect.success(sandbox.call_many(name, *items), f"a {name} to work")
-    sandbox.expect_one_leads("a", {"b": values["b"]}, "the edge that was written")
-    sandbox.expect_one_leads("c", {"e": values["e"]}, "the edge that is left")
+    sandbox.expect_one_shows_targets("a", {"b": values["b"]}, "the edge that was written")
+    sandbox.expect_one_shows_targets("c", {"e": values["e"]}, "the edge that is left")
 
 
 @pytest.mark.core
@@ -121,7 +127,7 @@ def test_a_result_is_of_the_schema(graph: Graph, name: str, fails: bool) -> None
 def test_numbers_in_a_batch_are_finite(graph: Graph, number: float) -> None:
     """If a node has NaN or an infinity, the batch is refused, or the operation or the node is reported as failed."""
     sandbox = require_carrier(graph)
-    reply = sandbox.call_many("batch", put(sandbox, sandbox.node("a", corpus_size=number)))
+    reply = sandbox.call_many("batch", put_operation(sandbox, sandbox.node("a", corpus_size=number)))
     expect.either(reply, "BadRequest")
     for item in results(reply.result) if not reply.is_error else ():
         reported = item.get("ok") is False or failed_items(item.get("result"))
@@ -163,7 +169,7 @@ def test_one_operation_of_a_batch_fails(graph: Graph, requirement: str, place: s
 def test_an_operation_with_an_item_that_fails_is_reported(graph: Graph, name: str) -> None:
     """If one node of an operation has no id, the operation or the node is reported, or the request is refused."""
     sandbox = require_carrier(graph, name)
-    reply = sandbox.call_many(name, put(sandbox, {"id": "", "labels": [], "properties": {}}))
+    reply = sandbox.call_many(name, put_operation(sandbox, {"id": "", "labels": [], "properties": {}}))
     if expect.either(reply, "BadRequest", "NotSupported"):
         failed = batches.failed_operations(reply.result)
         failed += [each for each in results(reply.result) if failed_items(each.get("result"))]
@@ -177,7 +183,7 @@ def test_a_batch_that_is_too_large_is_refused(graph: Graph) -> None:
     """A batch of one operation more than `max_batch_ops` is refused with BAD_REQUEST, and nothing is applied."""
     reply, sandbox = batches.send_too_large(graph)
     expect.refusal(reply, "BadRequest")
-    sandbox.expect_one_shows((), "no node of a refused batch")
+    sandbox.expect_one_shows_values((), "no node of a refused batch")
 
 
 @pytest.mark.requirement("GRA-BATCH-8")
@@ -197,11 +203,11 @@ def test_a_batch_of_the_stated_size_is_carried_out(graph: Graph) -> None:
     """A batch of exactly `max_batch_ops` operations is carried out completely."""
     most, sandbox = batches.stated_limit(graph), graph.sandbox()
     last = sandbox.node("last")
-    items = [*(drop(sandbox, f"none{n}") for n in range(most - 1)), put(sandbox, last)]
+    items = [*(drop_operation(sandbox, f"none{n}") for n in range(most - 1)), put_operation(sandbox, last)]
     result = expect.success(sandbox.call_many("batch", *items), f"a batch of {most} operations to work")
     failed = batches.failed_operations(result)
     expect.check(not failed, "no failures", f"{len(failed)}", "result.results")
-    sandbox.expect_one_shows([value_of(last)], "the node of the last operation")
+    sandbox.expect_one_shows_values([value_of(last)], "the node of the last operation")
 
 
 @pytest.mark.core
@@ -229,7 +235,7 @@ def test_a_query_in_a_batch_sees_what_was_written(graph: Graph) -> None:
     node, before = sandbox.node("a"), sandbox.put(sandbox.node("b"))
     batches.require_room(graph, 2)
     ask = sandbox.item("query", **graph.question("group", group=sandbox.group))
-    reply = sandbox.call_many("batch", put(sandbox, node), ask)
+    reply = sandbox.call_many("batch", put_operation(sandbox, node), ask)
     if reply.is_a("NotSupported", "BadRequest"):
         return
     found = results(expect.success(reply, "a batch to work"))
@@ -261,7 +267,7 @@ def test_a_failed_transaction_leaves_edges_as_they_were(graph: Graph) -> None:
     values = sandbox.put_named("abc")
     sandbox.link(sandbox.edge("a", "b", "old"))
     items = [
-        link(sandbox, "a", "c"),
+        link_operation(sandbox, "a", "c"),
         sandbox.item("delete_edges", ids=[sandbox.id("old")]),
         unusable_operation(sandbox),
     ]
@@ -269,7 +275,7 @@ def test_a_failed_transaction_leaves_edges_as_they_were(graph: Graph) -> None:
     expect.readable(reply)
     with expect.resting_on("GRA-TXN-3"):
         expect.check(not is_committed(reply), "an error, or success false", str(reply), "result.success")
-    sandbox.expect_one_leads("a", {"b": values["b"]}, "the edges as they were")
+    sandbox.expect_one_shows_targets("a", {"b": values["b"]}, "the edges as they were")
 
 
 @pytest.mark.requirement("GRA-TXN-2")
@@ -277,25 +283,28 @@ def test_a_failed_transaction_leaves_every_namespace_as_it_was(graph: Graph) -> 
     """A failed transaction writes nodes to no namespace."""
     require_carrier(graph, "transaction")
     batches.require_room(graph, 3)
-    places = isolation.two_places(graph, "namespaces")
+    places = isolation.two_sandboxes(graph, "namespaces")
     before = {place: place.put(place.node("a")) for place in places}
     reply = places[0].call_many(
         "transaction",
-        *(put(place, place.node("b")) for place in places),
+        *(put_operation(place, place.node("b")) for place in places),
         unusable_operation(places[0], "wrong_arguments"),
     )
     expect.readable(reply)
     with expect.resting_on("GRA-TXN-3"):
         expect.check(not is_committed(reply), "an error, or success false", str(reply), "result.success")
     for place, values in before.items():
-        place.expect_one_shows(values, "the nodes from before")
+        place.expect_one_shows_values(values, "the nodes from before")
 
 
 @deciding("name", batch="GRA-BATCH-9", transaction="GRA-TXN-6")
 def test_one_inside_another_is_no_outage(graph: Graph, name: str) -> None:
     """A batch in a batch, or a transaction in a transaction, is carried out, or fails with a permanent error (R8)."""
     sandbox = require_carrier(graph, name)
-    inner = {"op": graph.operation_names.spelling(name), "args": {MANY[name]: [put(sandbox, sandbox.node("a"))]}}
+    inner = {
+        "op": graph.operation_names.spell_or_bare(name),
+        "args": {MANY[name]: [put_operation(sandbox, sandbox.node("a"))]},
+    }
     reply = sandbox.call_many(name, inner)
     expect.either(reply, "BadRequest", "NotSupported")
     for failure in batches.failed_operations(reply.result):
@@ -310,11 +319,13 @@ def test_a_batch_that_is_refused_is_not_applied(graph: Graph) -> None:
     written = []
     for bad in [row for row in rows() if (row.requirement, row.inside) == ("GRA-BATCH-9", "ops")][::2]:
         node = sandbox.node(bad.name)
-        reply = sandbox.call_many("batch", put(sandbox, node), bad.apply_to(put(sandbox, sandbox.node("bad"))))
+        reply = sandbox.call_many(
+            "batch", put_operation(sandbox, node), bad.apply_to(put_operation(sandbox, sandbox.node("bad")))
+        )
         with expect.resting_on("GRA-BATCH-9"):
             expect.either(reply, "BadRequest", "NotSupported")
         written += [] if reply.is_error else [value_of(node)]
-    sandbox.expect_one_shows(written, "the nodes of the batches that are not refused")
+    sandbox.expect_one_shows_values(written, "the nodes of the batches that are not refused")
 
 
 @pytest.mark.requirement("GRA-TXN-6")
@@ -323,13 +334,13 @@ def test_a_transaction_that_is_refused_is_not_applied(graph: Graph) -> None:
     sandbox = require_carrier(graph, "transaction")
     batches.require_room(graph, 2)
     for bad in [row for row in rows() if (row.requirement, row.inside) == ("GRA-TXN-6", "operations")][::2]:
-        item = bad.apply_to(put(sandbox, sandbox.node("bad")))
-        reply = sandbox.call_many("transaction", put(sandbox, sandbox.node(bad.name)), item)
+        item = bad.apply_to(put_operation(sandbox, sandbox.node("bad")))
+        reply = sandbox.call_many("transaction", put_operation(sandbox, sandbox.node(bad.name)), item)
         expect.either(reply, "BadRequest", "NotSupported")
     late = sandbox.node("late")
-    reply = sandbox.call("transaction", {MANY["transaction"]: [put(sandbox, late)], "timeout_ms": "soon"})
+    reply = sandbox.call("transaction", {MANY["transaction"]: [put_operation(sandbox, late)], "timeout_ms": "soon"})
     expect.either(reply, "BadRequest", "NotSupported")
-    sandbox.expect_one_shows([value_of(late)] if is_committed(reply) else [], "no node of a failed transaction")
+    sandbox.expect_one_shows_values([value_of(late)] if is_committed(reply) else [], "no node of a failed transaction")
 
 
 @pytest.mark.requirement("GRA-TXN-2")
@@ -342,10 +353,10 @@ def test_a_transaction_that_the_provider_fails_leaves_no_trace(graph: Graph, kin
     fresh = graph.fresh()
     sandbox = fresh.sandbox(own=False)
     plan = fresh.faults.plan(kind, "transaction")
-    reply = sandbox.call_many("transaction", put(sandbox, sandbox.node("a")))
+    reply = sandbox.call_many("transaction", put_operation(sandbox, sandbox.node("a")))
     fresh.faults.require_fired(plan)
     if not is_committed(reply):
-        sandbox.expect_one_shows((), "no node of a failed transaction")
+        sandbox.expect_one_shows_values((), "no node of a failed transaction")
 
 
 @pytest.mark.requirement("GRA-TXN-2")
@@ -353,17 +364,17 @@ def test_a_transaction_works_after_a_failed_one(graph: Graph) -> None:
     """After a failed transaction, another transaction writes the same nodes and is committed."""
     sandbox = require_carrier(graph, "transaction")
     node = sandbox.node("a")
-    sandbox.call_many("transaction", put(sandbox, node), unusable_operation(sandbox))
-    result = expect.success(sandbox.call_many("transaction", put(sandbox, node)), "a transaction to work")
+    sandbox.call_many("transaction", put_operation(sandbox, node), unusable_operation(sandbox))
+    result = expect.success(sandbox.call_many("transaction", put_operation(sandbox, node)), "a transaction to work")
     expect.check(result.get("success") is not False, "a commit", "a failure", "result.success")
-    sandbox.expect_one_shows([value_of(node)], "the node of the second transaction")
+    sandbox.expect_one_shows_values([value_of(node)], "the node of the second transaction")
 
 
 @pytest.mark.requirement("GRA-TXN-12")
 def test_each_transaction_has_an_id_of_its_own(graph: Graph) -> None:
     """Two transactions that state a `transaction_id` state different ids."""
     sandbox = require_carrier(graph, "transaction")
-    replies = [sandbox.call_many("transaction", put(sandbox, sandbox.node(name))) for name in "ab"]
+    replies = [sandbox.call_many("transaction", put_operation(sandbox, sandbox.node(name))) for name in "ab"]
     stated = [expect.success(reply, "a transaction to work").get("transaction_id") for reply in replies]
     expect.applicable(None not in stated, "transactions state no transaction_id")
     expect.check(stated[0] != stated[1], "two ids", "the same id twice, or no id", "result.transaction_id")

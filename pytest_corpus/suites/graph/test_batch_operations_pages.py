@@ -17,7 +17,7 @@ from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArgume
 @core("GRA-BULK-1")
 def test_the_nodes_that_were_written_are_listed(graph: Graph) -> None:
     """New, updated and remaining nodes are listed, but deleted nodes are not."""
-    sandbox = batches.listable_place(graph)
+    sandbox = batches.listable_sandbox(graph)
     values = sandbox.put_named("abc")
     sandbox.expect_values("bulk_vertices", values.values(), "every node")
     values["b"] = sandbox.put(sandbox.node("b"))[0]
@@ -29,7 +29,7 @@ def test_the_nodes_that_were_written_are_listed(graph: Graph) -> None:
 @core("GRA-BULK-2")
 def test_a_page_is_of_the_schema(graph: Graph) -> None:
     """Each page is valid under the schema, including the last page."""
-    sandbox = batches.filled_place(graph, 3)
+    sandbox = batches.filled_sandbox(graph, 3)
     sandbox.call("upsert_nodes", {"nodes": [{**sandbox.node("bare"), "labels": []}]})
     for limit in (2, 100):
         reply = sandbox.call("bulk_vertices", {"limit": limit})
@@ -40,14 +40,14 @@ def test_a_page_is_of_the_schema(graph: Graph) -> None:
 @pytest.mark.parametrize("limit", [2, 10, 11, 12, None], ids=str)
 def test_pages_have_every_node_once(graph: Graph, limit: int | None) -> None:
     """With any size of a page, following the cursor gives every node exactly once."""
-    sandbox, ids, pages = batches.pages(graph, limit)
+    sandbox, ids, pages = batches.list_pages(graph, limit)
     batches.expect_every_node_once(sandbox, pages, ids)
 
 
 @rules("listed GRA-BULK-3, found GRA-QUERY-2")
 def test_more_nodes_than_a_page_holds_by_default(graph: Graph, requirement: str) -> None:
     """More than a hundred nodes are all listed without a `limit`, and all found by a query."""
-    sandbox, pages, found = batches.crowd(graph)
+    sandbox, pages, found = batches.list_crowded_sandbox(graph)
     if requirement == "GRA-BULK-3":
         batches.expect_every_node_once(sandbox, pages, {sandbox.id(f"n{number}") for number in range(batches.CROWD)})
         return
@@ -58,7 +58,7 @@ def test_more_nodes_than_a_page_holds_by_default(graph: Graph, requirement: str)
 @pytest.mark.requirement("GRA-BULK-3")
 def test_pages_of_an_empty_place_end(graph: Graph) -> None:
     """If nothing was written, or everything was deleted, there are no nodes and no more pages."""
-    sandbox = batches.listable_place(graph)
+    sandbox = batches.listable_sandbox(graph)
     graph.require_namespaces(aside=True)
     batches.expect_every_node_once(sandbox, sandbox.pages({"limit": 2}), set())
     sandbox.put(sandbox.node("a"))
@@ -69,23 +69,23 @@ def test_pages_of_an_empty_place_end(graph: Graph) -> None:
 @pytest.mark.requirement("GRA-BULK-3")
 def test_a_tenant_pages_through_its_own_nodes(graph: Graph) -> None:
     """With a tenant, following the cursor also gives every node once."""
-    place = batches.listable_place(graph)
+    place = batches.listable_sandbox(graph)
     sandbox = place.copy_to(namespace=place.namespace, tenant=graph.settings.next_tenant())
     sandbox.put(*(sandbox.node(f"n{number}") for number in range(5)))
     batches.require_space(sandbox, 2)
-    pages = sandbox.pages({"limit": 2, **batches.narrow(sandbox)})
+    pages = sandbox.pages({"limit": 2, **batches.own_nodes_filter(sandbox)})
     batches.expect_every_node_once(sandbox, pages, {sandbox.id(f"n{number}") for number in range(5)})
 
 
 @pytest.mark.requirement("COM-TENANT-1")
 def test_no_page_has_nodes_of_another_tenant(graph: Graph) -> None:
     """Two tenants with a namespace of the same name each get only their own nodes, on all pages."""
-    batches.listable_place(graph)
+    batches.listable_sandbox(graph)
     one, other = isolation.two_tenants(graph, own=True)
     one.put(*(one.node(f"n{number}") for number in (0, 2, 4)))
     other.put(*(other.node(f"n{number}") for number in (1, 3, 5)))
     batches.require_space(one, 2)
-    pages = one.pages({"limit": 2, **batches.narrow(one)})
+    pages = one.pages({"limit": 2, **batches.own_nodes_filter(one)})
     batches.expect_every_node_once(one, pages, {one.id(f"n{number}") for number in (0, 2, 4)})
 
 
@@ -93,7 +93,7 @@ def test_no_page_has_nodes_of_another_tenant(graph: Graph) -> None:
 @pytest.mark.parametrize("limit", [2, 10])
 def test_a_page_is_no_larger_than_asked_for(graph: Graph, limit: int) -> None:
     """The first page and the following ones have at most `limit` nodes."""
-    for page in batches.pages(graph, limit)[-1]:
+    for page in batches.list_pages(graph, limit)[-1]:
         expect.check(len(page) <= limit, f"at most {limit} nodes", f"{len(page)}", "result.nodes")
 
 
@@ -101,7 +101,7 @@ def test_a_page_is_no_larger_than_asked_for(graph: Graph, limit: int) -> None:
 @pytest.mark.parametrize("limit", [2, 100])
 def test_a_filter_is_heeded_on_every_page(graph: Graph, limit: int) -> None:
     """Of eleven nodes, pages of any size list exactly the four nodes that match the filter, each once."""
-    sandbox = batches.listable_place(graph)
+    sandbox = batches.listable_sandbox(graph)
     fit = {2, 3, 7, 10}
     sandbox.put(*(sandbox.node(f"n{n}", corpus_kind=f"{sandbox.tag}{n in fit}") for n in range(batches.COUNT)))
     wanted = {"corpus_kind": f"{sandbox.tag}True"}
@@ -111,7 +111,7 @@ def test_a_filter_is_heeded_on_every_page(graph: Graph, limit: int) -> None:
 @pytest.mark.requirement("GRA-BULK-5")
 def test_a_filter_compares_values(graph: Graph) -> None:
     """Text, numbers and booleans are compared with their type, and all properties of a filter must match."""
-    sandbox = batches.listable_place(graph)
+    sandbox = batches.listable_sandbox(graph)
     kind, other = words.put_nodes_of_two_kinds(sandbox)
     [unknown] = vocabulary.fill_in(vocabulary.choose(vocabulary.INJECTIONS, 1), "w").values()
     cases: tuple[tuple[dict[str, Any], str], ...] = (
@@ -135,7 +135,7 @@ def test_a_filter_compares_values(graph: Graph) -> None:
 @pytest.mark.parametrize("kind", batches.PREDICATES)
 def test_a_predicate_in_a_filter_is_applied_or_refused(graph: Graph, kind: str) -> None:
     """A filter term that is not a plain value selects only nodes that satisfy the term, or is refused permanently."""
-    sandbox = batches.listable_place(graph)
+    sandbox = batches.listable_sandbox(graph)
     sandbox.put(sandbox.node("a", corpus_size=1), sandbox.node("b", corpus_size=2))
     wanted = {"corpus_group": sandbox.group, "corpus_size": batches.PREDICATES[kind]}
     reply = sandbox.call("bulk_vertices", {"filter": wanted})

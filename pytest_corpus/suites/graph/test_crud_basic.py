@@ -28,7 +28,7 @@ from pytest_corpus.suites.graph.support.scenarios import bad_arguments, state_ma
 from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of
 from pytest_corpus.suites.graph.support.scenarios.concurrent_writes import history
 from pytest_corpus.suites.graph.support.scenarios.edges import expect_unusable
-from pytest_corpus.suites.graph.support.scenarios.isolation import WHERE, place_at
+from pytest_corpus.suites.graph.support.scenarios.isolation import WHERE, sandbox_at
 from pytest_corpus.suites.shared.claims.replays import TestEarlyReplays
 from pytest_corpus.suites.shared.contexts import new_key
 from pytest_corpus.text.values import are_equal_json
@@ -98,9 +98,9 @@ NESTED: dict[str, Any] = {
 def test_a_node_is_read_back(graph: Graph, where: str) -> None:
     """Every operation that shows nodes shows a written node: in the default or another namespace, and of a tenant."""
     graph.require("upsert_nodes")
-    sandbox = place_at(graph, where)
+    sandbox = sandbox_at(graph, where)
     written = sandbox.put(sandbox.node("a"))
-    sandbox.expect_all_show(written, "the node that was written")
+    sandbox.expect_all_show_values(written, "the node that was written")
 
 
 @core("GRA-NODE-1")
@@ -150,10 +150,10 @@ def test_an_update_is_seen(graph: Graph) -> None:
     write = partial(sandbox.call, "upsert_nodes", {"nodes": [first]})
     expect.success(write(new_key()), "an upsert to work")
     values = [*sandbox.put(sandbox.node("a")), *others]
-    sandbox.expect_all_show(values, "one node with its last value")
+    sandbox.expect_all_show_values(values, "one node with its last value")
     sandbox.put(sandbox.node("a"))
     expect.success(write(new_key()), "an upsert to work")
-    sandbox.expect_one_shows([value_of(first), *others], "one node with its last value")
+    sandbox.expect_one_shows_values([value_of(first), *others], "one node with its last value")
 
 
 @pytest.mark.requirement("GRA-NODE-2")
@@ -181,7 +181,9 @@ def test_every_node_of_a_request_is_written(graph: Graph, count: int) -> None:
     sandbox = graph.sandbox("upsert_nodes")
     expect.applicable(count <= graph.at_once, f"at most {graph.at_once} items go into one request")
     written = sandbox.put(*(sandbox.node(f"n{number}") for number in range(count)))
-    (sandbox.expect_all_show if count == 3 else sandbox.expect_one_shows)(written, "every node of a request")
+    (sandbox.expect_all_show_values if count == 3 else sandbox.expect_one_shows_values)(
+        written, "every node of a request"
+    )
 
 
 @pytest.mark.core
@@ -245,7 +247,7 @@ def test_nodes_of_ids_that_look_alike_are_all_written(graph: Graph, kind: str) -
     others = {each: word for number, (each, word) in enumerate(IDS.items()) if number % len(LOOKALIKES) == at}
     alike = {f"{kind} {name}": sandbox.node(name) for name in LOOKALIKES[kind]}
     odd = words.offer_items(sandbox, "nodes", {**alike, **words.nodes_with_ids(sandbox, others)})
-    sandbox.expect_one_shows(map(value_of, odd.values()), "every node that was accepted")
+    sandbox.expect_one_shows_values(map(value_of, odd.values()), "every node that was accepted")
     if "bulk_vertices" in graph.readers.for_nodes():
         shown = {node.get("id") for node in sandbox.list_nodes()}
         for each, written in odd.items():
@@ -262,7 +264,7 @@ def test_the_last_of_two_nodes_of_one_id_is_kept(graph: Graph) -> None:
     reply = sandbox.call("upsert_nodes", {"nodes": nodes})
     expect.either(reply, *PERMANENT)
     if reply.is_carried_out:
-        sandbox.expect_all_show([value_of(nodes[1])], "the last one of an id")
+        sandbox.expect_all_show_values([value_of(nodes[1])], "the last one of an id")
 
 
 @pytest.mark.core
@@ -288,8 +290,8 @@ class TestBadItems:
         nodes = [*good[:at], bad, *good[at:]][: graph.at_once]
         reply = sandbox.call("upsert_nodes", {"nodes": nodes})
         written = [value_of(node) for node in nodes if node is not bad]
-        left = bad_arguments.expect_rest(reply, at, written)
-        sandbox.expect_one_shows(left, "the items that were not refused")
+        left = bad_arguments.expect_bad_item_reported(reply, at, written)
+        sandbox.expect_one_shows_values(left, "the items that were not refused")
 
     @pytest.mark.requirement("GRA-NODE-5")
     @pytest.mark.parametrize(("kind", "count"), bad_arguments.alternate_counts(bad_arguments.SPOILED_NODES))
@@ -298,7 +300,7 @@ class TestBadItems:
         graph.require("upsert_nodes")
         readers, sandbox = graph.readers.for_nodes(), graph.sandbox()
         bad = [{**sandbox.node(f"bad{number}"), **bad_arguments.SPOILED_NODES[kind]} for number in range(count)]
-        nodes = bad_arguments.mix_in([sandbox.node(name) for name in "abc"], bad, graph.at_once)
+        nodes = bad_arguments.insert_bad_items([sandbox.node(name) for name in "abc"], bad, graph.at_once)
         reply = sandbox.call("upsert_nodes", {"nodes": nodes})
         bad_arguments.expect_counts_match_store(reply, len(sandbox.read_values(readers[0])), "GRA-NODE-7")
 
@@ -315,7 +317,7 @@ class TestBadItems:
         sandbox = graph.sandbox("upsert_nodes")
         written = sandbox.put(sandbox.node("a"))
         expect_unusable(sandbox.call("upsert_nodes", {"nodes": [sandbox.node("a", corpus_size=math.inf)]}))
-        sandbox.expect_all_show(written, "the node as it was")
+        sandbox.expect_all_show_values(written, "the node as it was")
 
 
 class TestModel:
@@ -330,7 +332,7 @@ class TestModel:
             expect.applicable(graph.works("delete_edges"), "edges cannot be deleted")
             graph.readers.for_edges()
         with part_of(graph.client.part) as plain:
-            state_machine.take_plain(graph)
+            state_machine.take_plain_steps(graph)
         slow = min(exchange.elapsed_s for exchange in plain.exchanges) > state_machine.SLOW_S
         run_sequences(
             graph,

@@ -20,7 +20,7 @@ from pytest_corpus.suites.graph.support.sandbox import GraphSandbox
 from pytest_corpus.suites.graph.support.scenarios import bad_arguments, batches, edges, words
 from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of
 from pytest_corpus.suites.graph.support.scenarios.edges import PARALLEL
-from pytest_corpus.suites.graph.support.scenarios.isolation import WHERE, empty_place, place_at
+from pytest_corpus.suites.graph.support.scenarios.isolation import WHERE, empty_sandbox, sandbox_at
 from pytest_corpus.suites.shared.claims.replays import send_twice_at_once
 
 ALIKE = {"x": "caf\u00e9", "y": "CAF\u00c9", "z": "cafe\u0301"}
@@ -35,14 +35,14 @@ LONG = 40
 def test_deleted_nodes_are_gone(graph: Graph, where: str) -> None:
     """First one node, then two nodes in one request are deleted; the other nodes stay."""
     graph.require("upsert_nodes", "delete_nodes")
-    sandbox = place_at(graph, where)
+    sandbox = sandbox_at(graph, where)
     values = sandbox.put_named("abcd")
     sandbox.remove("nodes", "b")
-    sandbox.expect_one_shows([values[name] for name in "acd"], "all but the deleted node")
+    sandbox.expect_one_shows_values([values[name] for name in "acd"], "all but the deleted node")
     if graph.at_once > 1:
         reply = sandbox.call("delete_nodes", {"ids": [sandbox.id("d"), sandbox.id("a")]})
         expect.success(reply, "delete_nodes to work")
-        (sandbox.expect_all_show if where == "default" else sandbox.expect_one_shows)(
+        (sandbox.expect_all_show_values if where == "default" else sandbox.expect_one_shows_values)(
             [values["c"]], "all but the deleted nodes"
         )
 
@@ -68,7 +68,7 @@ def test_a_delete_removes_what_is_there_and_nothing_else(graph: Graph) -> None:
     for start in range(0, len(gone), graph.at_once):
         ids = [node["id"] for node in gone[start : start + graph.at_once]]
         expect.success(sandbox.call("delete_nodes", {"ids": ids}), "delete_nodes to work")
-    sandbox.expect_all_show([values["ab"], values["a-1"], *map(value_of, kept)], "all but the deleted nodes")
+    sandbox.expect_all_show_values([values["ab"], values["a-1"], *map(value_of, kept)], "all but the deleted nodes")
 
 
 @pytest.mark.requirement("GRA-DELETE-1")
@@ -89,8 +89,10 @@ def test_a_deleted_node_stays_deleted(graph: Graph) -> None:
             values[name] = value_of(node)
         else:
             [values[name]] = sandbox.put(sandbox.node(name))
-        sandbox.expect_one_shows(values.values(), f"all but the deleted nodes, after {then}")
-    sandbox.expect_all_show([*values.values(), *sandbox.put(sandbox.node("a"))], "the node that was written again too")
+        sandbox.expect_one_shows_values(values.values(), f"all but the deleted nodes, after {then}")
+    sandbox.expect_all_show_values(
+        [*values.values(), *sandbox.put(sandbox.node("a"))], "the node that was written again too"
+    )
 
 
 @core("GRA-DELETE-2")
@@ -101,7 +103,7 @@ def test_deleted_edges_are_gone(graph: Graph) -> None:
     sandbox, values = edges.link_nodes(graph)
     sandbox.link(sandbox.edge("a", "c", "f"), sandbox.edge("b", "c", "g"))
     sandbox.remove("edges", "e")
-    sandbox.expect_all_lead("a", {"c": values["c"]}, "all but the deleted edge")
+    sandbox.expect_all_show_targets("a", {"c": values["c"]}, "all but the deleted edge")
     unknown = [sandbox.id(f"none{number}") for number in range(LONG)]
     odd = {kind: word for kind, word in vocabulary.WORDS.items() if kind not in (*vocabulary.CONTROLS, "long")}
     injected = vocabulary.fill_in(vocabulary.INJECTIONS)
@@ -112,9 +114,9 @@ def test_deleted_edges_are_gone(graph: Graph) -> None:
             break
     else:
         sandbox.remove("edges", "f")
-    sandbox.expect_all_lead("a", (), "no edge")
-    sandbox.expect_one_leads("b", {"c": values["c"]}, "the edge that was not deleted")
-    sandbox.expect_one_shows(values.values(), "the nodes of deleted edges")
+    sandbox.expect_all_show_targets("a", (), "no edge")
+    sandbox.expect_one_shows_targets("b", {"c": values["c"]}, "the edge that was not deleted")
+    sandbox.expect_one_shows_values(values.values(), "the nodes of deleted edges")
 
 
 @pytest.mark.requirement("GRA-DELETE-2")
@@ -122,11 +124,11 @@ def test_a_parallel_edge_stays(graph: Graph) -> None:
     """If one of two edges between the same nodes is deleted, the other edge stays."""
     graph.require("delete_edges")
     edges.require_edge_readers(graph)
-    expect.applicable(edges.takes(graph, PARALLEL), f"{PARALLEL} is refused permanently")
+    expect.applicable(edges.accepts_edges(graph, PARALLEL), f"{PARALLEL} is refused permanently")
     sandbox, values = edges.link_nodes(graph)
     sandbox.link(sandbox.edge("a", "b", "f"))
     sandbox.remove("edges", "e")
-    sandbox.expect_all_lead("a", {"b": values["b"]}, "the edge that was not deleted")
+    sandbox.expect_all_show_targets("a", {"b": values["b"]}, "the edge that was not deleted")
 
 
 @pytest.mark.requirement("GRA-DELETE-4")
@@ -140,13 +142,13 @@ def test_a_deleted_node_is_not_reached(graph: Graph) -> None:
     if not by_filter:
         sandbox.remove("nodes", "d")
     try:
-        sandbox.expect_all_lead("a", (), "no edge to a deleted node")
+        sandbox.expect_all_show_targets("a", (), "no edge to a deleted node")
     except Violation as violation:
         if by_filter and violation.exchange and Reply(violation.exchange).is_a("VertexNotFound"):
             raise Blocked("GRA-DELETE-6", "a node that the filter of a delete does not select is gone") from None
         raise
     if "traversal" in graph.readers.for_edges() and graph.capabilities.limit("max_traversal_depth") != 1:
-        is_right = not sandbox.reach("a", max_depth=2)
+        is_right = not sandbox.reached_nodes("a", max_depth=2)
         expect.check(is_right, "no node behind a deleted one", "a node behind a deleted one", "result.nodes")
 
 
@@ -155,8 +157,8 @@ def test_old_edges_do_not_come_back(graph: Graph) -> None:
     """A node that is written with the id of a deleted node has no edges."""
     sandbox, _ = delete_the_middle(graph)
     sandbox.put(sandbox.node("b"))
-    sandbox.expect_all_lead("a", (), "no old edge to the new node")
-    sandbox.expect_one_leads("b", (), "no old edge from the new node")
+    sandbox.expect_all_show_targets("a", (), "no old edge to the new node")
+    sandbox.expect_one_shows_targets("b", (), "no old edge from the new node")
     graph.shared.edges_go = True
 
 
@@ -221,11 +223,11 @@ def test_a_delete_of_nothing_deletes_nothing(graph: Graph) -> None:
     """A delete without `ids` and `filter`, or with null for them, deletes no node."""
     graph.require("upsert_nodes", "delete_nodes")
     graph.require_namespaces(aside=True)
-    sandbox = empty_place(graph)
+    sandbox = empty_sandbox(graph)
     written = sandbox.put(sandbox.node("a"), sandbox.node("b"))
     for args in bad_arguments.DELETES_OF_NOTHING.values():
         sandbox.call("delete_nodes", args)
-    sandbox.expect_all_show(written, "every node")
+    sandbox.expect_all_show_values(written, "every node")
 
 
 @pytest.mark.requirement("GRA-DELETE-6")
@@ -252,11 +254,11 @@ def test_a_filter_deletes_the_nodes_that_fit(graph: Graph, kind: str, size: int 
     reply = sandbox.call("delete_nodes", {"filter": wanted})
     expect.either(reply, *PERMANENT)
     left = [value_of(node) for name, node in nodes.items() if reply.is_error or name not in gone]
-    for each, (odd_key, node) in odd.items():  # the group is deleted last: it has all nodes
-        term = {key: node["properties"][key] for key in (odd_key, "corpus_group")}
+    for each, (unusual_key, node) in odd.items():  # the group is deleted last: it has all nodes
+        term = {key: node["properties"][key] for key in (unusual_key, "corpus_group")}
         if expect.either(sandbox.call("delete_nodes", {"filter": term}), *PERMANENT):
             taken.pop(each, None)
-    show = sandbox.expect_all_show if gone else sandbox.expect_one_shows
+    show = sandbox.expect_all_show_values if gone else sandbox.expect_one_shows_values
     show([*left, *map(value_of, taken.values())], "the nodes that do not fit")
 
 
@@ -283,7 +285,7 @@ def test_ids_and_a_filter_restrict_each_other(graph: Graph) -> None:
     reply = sandbox.call("delete_nodes", {"ids": ids, "filter": {"corpus_kind": f"{sandbox.tag}y"}})
     expect.either(reply, "BadRequest", "NotSupported")
     left = [value_of(node) for name, node in nodes.items() if reply.is_error or name != "b"]
-    sandbox.expect_one_shows(left, "the nodes that `ids` or the filter does not select")
+    sandbox.expect_one_shows_values(left, "the nodes that `ids` or the filter does not select")
 
 
 @pytest.mark.requirement("GRA-DELETE-6")
@@ -314,7 +316,7 @@ def test_a_filter_deletes_in_a_batch_too(graph: Graph, way: str) -> None:
     values = [*map(value_of, nodes.values())]
     reply = sandbox.call_many(way, sandbox.item("delete_nodes", filter={"corpus_kind": f"{sandbox.tag}a{text}"}))
     expect.either(reply, "BadRequest", "NotSupported")
-    sandbox.expect_one_shows(
+    sandbox.expect_one_shows_values(
         values if is_refused(reply) else values[1:], "the nodes that do not fit, or all if the delete failed"
     )
 
@@ -332,7 +334,7 @@ def test_a_filter_deletes_the_edges_that_fit(graph: Graph) -> None:
     reply = sandbox.call("delete_edges", {"filter": {"corpus_kind": f"{sandbox.tag}b{text}"}})
     expect.either(reply, "BadRequest", "NotSupported")
     left = {name: values[name] for name in ("bc" if reply.is_error else "c")}
-    sandbox.expect_all_lead("a", left, "the edges that do not fit")
+    sandbox.expect_all_show_targets("a", left, "the edges that do not fit")
 
 
 @pytest.mark.requirement("GRA-DELETE-9")
@@ -342,7 +344,9 @@ def test_the_deletes_beside_failed_ones_are_counted(graph: Graph, kind: str) -> 
     graph.require("upsert_nodes", "delete_nodes")
     readers, sandbox = graph.readers.for_nodes(), graph.sandbox()
     before = len(sandbox.put(*(sandbox.node(name) for name in "abc")))
-    ids = bad_arguments.mix_in([sandbox.id(name) for name in "ab"], [bad_arguments.SPOILED_IDS[kind]], graph.at_once)
+    ids = bad_arguments.insert_bad_items(
+        [sandbox.id(name) for name in "ab"], [bad_arguments.SPOILED_IDS[kind]], graph.at_once
+    )
     reply = sandbox.call("delete_nodes", {"ids": ids})
     bad_arguments.expect_counts_match_store(reply, before - len(sandbox.read_values(readers[0])), "GRA-DELETE-7")
 

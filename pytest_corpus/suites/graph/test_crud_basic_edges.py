@@ -91,7 +91,7 @@ def test_a_query_finds_the_properties_of_an_edge(graph: Graph, edge_reader: str)
     graph.require_question("link_values")
     edge = sandbox.edge("a", "b", "e")
     sandbox.link(edge)
-    found = sandbox.answers(edge_reader, "link_values", wanted=sandbox.key("a"))
+    found = sandbox.query_values(edge_reader, "link_values", wanted=sandbox.key("a"))
     expect.check(found == [value_of(edge)], "the value that was written", "another value")
 
 
@@ -102,7 +102,7 @@ def test_an_update_of_an_edge_is_seen(graph: Graph) -> None:
     sandbox, values = edges.link_nodes(graph)
     edge = sandbox.edge("a", "b", "e", corpus_weight=2)
     sandbox.link(edge)
-    sandbox.expect_all_lead("a", {"b": values["b"]}, "one edge of an id")
+    sandbox.expect_all_show_targets("a", {"b": values["b"]}, "one edge of an id")
     if "traversal" in edge_readers:
         found = sandbox.relationships("a")[0].get("properties") or {}
         for key, value in edge["properties"].items():
@@ -114,10 +114,12 @@ def test_an_update_of_an_edge_is_seen(graph: Graph) -> None:
         expect.either(reply, "BadRequest", "NotSupported")
         target = target if is_refused(reply) else "c"
         if "label" not in changed:
-            sandbox.expect_all_lead("a", {target: values[target]}, "the edge with its new target, or a refusal")
+            sandbox.expect_all_show_targets("a", {target: values[target]}, "the edge with its new target, or a refusal")
         elif not is_refused(reply):
             for edge_reader in edge_readers:
-                left = sandbox.relationships("a") if edge_reader == "traversal" else sandbox.ends(edge_reader, "a")
+                left = (
+                    sandbox.relationships("a") if edge_reader == "traversal" else sandbox.read_targets(edge_reader, "a")
+                )
                 labels = [each.get("label") if isinstance(each, Mapping) else "CORPUS_LINK" for each in left]
                 wanted = ["CORPUS_OTHER"] if edge_reader == "traversal" else []
                 expect.check(
@@ -133,7 +135,7 @@ def test_every_edge_of_a_request_is_written(graph: Graph) -> None:
     """All edges of a request are written, even if they share a source, a target or both, or are loops."""
     edge_readers = edges.require_edge_readers(graph)
     pairs = ["ab", "ac", "ad", "bd", "cd", "ba"]
-    pairs += [pair for kind, pair in ((PARALLEL, "ab"), (LOOP, "aa")) if edges.takes(graph, kind)]
+    pairs += [pair for kind, pair in ((PARALLEL, "ab"), (LOOP, "aa")) if edges.accepts_edges(graph, kind)]
     sandbox = graph.sandbox()
     values = sandbox.put_named("abcd")
     sandbox.link(*(sandbox.edge(pair[0], pair[1], f"e{number}") for number, pair in enumerate(pairs)))
@@ -141,7 +143,7 @@ def test_every_edge_of_a_request_is_written(graph: Graph) -> None:
         for source in "abc":
             targets = sorted(pair[1] for pair in pairs if pair[0] == source)
             wanted = sorted(sandbox.id(name) if edge_reader == "traversal" else values[name] for name in targets)
-            found = edges.ends(graph, sandbox, edge_reader, source, wanted)
+            found = edges.shown_targets(graph, sandbox, edge_reader, source, wanted)
             expect.check(found == wanted, f"{len(wanted)} edges", difference(wanted, found), edge_reader)
 
 
@@ -201,8 +203,8 @@ def test_an_unusable_edge_is_reported_or_all_are_refused(graph: Graph, place: st
     edges = [*good[:at], bad, *good[at:]][: graph.at_once]
     reply = sandbox.call("upsert_edges", {"edges": edges})
     targets = ["b", "c"][: len(edges) - 1]
-    left = bad_arguments.expect_rest(reply, at, targets)
-    sandbox.expect_one_leads("a", {name: values[name] for name in left}, "the items that were not refused")
+    left = bad_arguments.expect_bad_item_reported(reply, at, targets)
+    sandbox.expect_one_shows_targets("a", {name: values[name] for name in left}, "the items that were not refused")
 
 
 @pytest.mark.requirement("GRA-EDGE-8")
@@ -212,9 +214,9 @@ def test_the_edges_beside_failed_ones_are_counted(graph: Graph, kind: str, count
     edge_readers, sandbox = edges.require_edge_readers(graph), graph.sandbox()
     sandbox.put(*(sandbox.node(name) for name in "abcde"))
     bad = [{**sandbox.edge("a", end), **bad_arguments.SPOILED_EDGES[kind]} for end in "de"[:count]]
-    written = bad_arguments.mix_in([sandbox.edge("a", "b"), sandbox.edge("a", "c")], bad, graph.at_once)
+    written = bad_arguments.insert_bad_items([sandbox.edge("a", "b"), sandbox.edge("a", "c")], bad, graph.at_once)
     reply = sandbox.call("upsert_edges", {"edges": written})
     if kind == "without_a_node":
         with expect.resting_on("GRA-EDGE-4"):
             expect.either(reply, *PERMANENT)
-    bad_arguments.expect_counts_match_store(reply, len(sandbox.ends(edge_readers[0], "a")), "GRA-EDGE-7")
+    bad_arguments.expect_counts_match_store(reply, len(sandbox.read_targets(edge_readers[0], "a")), "GRA-EDGE-7")

@@ -17,9 +17,9 @@ from pytest_corpus.suites.graph.support.answers import items_of, records
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import empty_namespace, value_of
 from pytest_corpus.suites.graph.support.run_state import MANY
-from pytest_corpus.suites.graph.support.sandbox import NODE_READERS, GraphSandbox, try_look
+from pytest_corpus.suites.graph.support.sandbox import NODE_READERS, GraphSandbox, call_or_none
 from pytest_corpus.suites.graph.support.scenarios import isolation, words
-from pytest_corpus.suites.graph.support.scenarios.batches import drop, put
+from pytest_corpus.suites.graph.support.scenarios.batches import drop_operation, put_operation
 from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, cache_scope
 from pytest_corpus.text.values import strings_of
 
@@ -40,14 +40,16 @@ FIRST = 3
 @core("GRA-NS-1")
 def test_namespaces_are_separate(graph: Graph) -> None:
     """Nodes with the same id in two namespaces and in the default namespace are three nodes."""
-    one, other = isolation.two_places(graph, "namespaces")
+    one, other = isolation.two_sandboxes(graph, "namespaces")
     homes = [one, other, one.copy_to()]
     places = [(sandbox, sandbox.put(sandbox.node("a", rank=number))) for number, sandbox in enumerate(homes)]
-    similar = words.places(one, similar_names(str(one.namespace), len(RESEMBLING), RESEMBLING), by="namespaces")
+    similar = words.sandboxes_elsewhere(
+        one, similar_names(str(one.namespace), len(RESEMBLING), RESEMBLING), by="namespaces"
+    )
     for sandbox, written in places:
-        sandbox.expect_all_show(written, "the nodes of the namespace")
+        sandbox.expect_all_show_values(written, "the nodes of the namespace")
     for sandbox, written in similar[:FIRST]:
-        sandbox.expect_one_shows(written, "the node of a namespace whose name resembles that of another")
+        sandbox.expect_one_shows_values(written, "the node of a namespace whose name resembles that of another")
 
 
 @core("COM-TENANT-1")
@@ -61,11 +63,13 @@ def test_a_tenant_reads_its_own_nodes(graph: Graph, own: bool) -> None:
     written = {place: place.put(place.node("a"), place.node(name)) for place, name in ((one, "b"), (other, "c"))}
     kinds = ("composed", "decomposed") if own else RESEMBLING
     names = similar_names(str(one.tenant), len(kinds), kinds)
-    similar = words.places(one, [*names, f"-{one.tenant}"], by="tenants")
+    similar = words.sandboxes_elsewhere(one, [*names, f"-{one.tenant}"], by="tenants")
     for place, values in {**written, third: []}.items():
-        (place.expect_one_shows if own or place is third else place.expect_all_show)(values, "the nodes of the tenant")
+        (place.expect_one_shows_values if own or place is third else place.expect_all_show_values)(
+            values, "the nodes of the tenant"
+        )
     for place, values in similar[: FIRST - own]:
-        place.expect_one_shows(values, "the node of a tenant whose name resembles that of another")
+        place.expect_one_shows_values(values, "the node of a tenant whose name resembles that of another")
 
 
 @pytest.mark.requirement("COM-TENANT-3")
@@ -73,19 +77,19 @@ def test_tenants_are_apart_without_a_claim(graph: Graph) -> None:
     """A tenant cannot read the nodes of another tenant, even if no capability claims this."""
     one, other = isolation.two_tenants(graph, claimed=False)
     one.put(one.node("a"))
-    other.expect_all_show([], "no data of another tenant")
+    other.expect_all_show_values([], "no data of another tenant")
 
 
 @READING
 def test_a_traversal_stays_in_its_place(graph: Graph, by: str) -> None:
     """A traversal does not follow edges of another namespace or tenant, even between nodes with the same ids."""
     graph.require("traversal", "upsert_edges")
-    one, other = isolation.two_places(graph, by)
+    one, other = isolation.two_sandboxes(graph, by)
     for place, target in ((one, "b"), (other, "c")):
         place.put_named("abc" if by == "namespaces" else f"a{target}")
         place.link(place.edge("a", target))
     for place, target in ((one, "b"), (other, "c")):
-        is_right = place.reach("a") == [target]
+        is_right = place.reached_nodes("a") == [target]
         expect.check(is_right, "the node that its own edge leads to", "another node, or none", "result.nodes")
     if by == "tenants":
         reply = other.call("traversal", {"start_nodes": [one.id("b")], "max_depth": 1, "direction": "INCOMING"})
@@ -99,12 +103,15 @@ def test_a_traversal_stays_in_its_place(graph: Graph, by: str) -> None:
 def test_the_operations_of_a_batch_stay_in_their_places(graph: Graph, name: str, by: str) -> None:
     """Nodes that a batch, or a transaction, writes for a namespace or a tenant are there and nowhere else."""
     graph.require(name)
-    one, other = isolation.two_places(graph, by)
+    one, other = isolation.two_sandboxes(graph, by)
     node, others = one.node("a"), other.node("a")
-    items = [put(one, node), *([put(other, others)] if by == "namespaces" and graph.at_once > 1 else [])]
+    items = [
+        put_operation(one, node),
+        *([put_operation(other, others)] if by == "namespaces" and graph.at_once > 1 else []),
+    ]
     expect.success(one.call_many(name, *items), f"{name} to work")
-    one.expect_one_shows([value_of(node)], "the node that was written")
-    other.expect_one_shows([value_of(others)] if len(items) > 1 else [], "the nodes of another place")
+    one.expect_one_shows_values([value_of(node)], "the node that was written")
+    other.expect_one_shows_values([value_of(others)] if len(items) > 1 else [], "the nodes of another place")
 
 
 @pytest.mark.core
@@ -115,11 +122,11 @@ def test_a_delete_stays_in_its_place(graph: Graph, way: str, by: str) -> None:
     graph.require("delete_nodes", *([way] if way in MANY else []))
     one, other, values = isolation.write_in_both(graph, by, WAYS)
     names = similar_names(str(one.namespace if by == "namespaces" else one.tenant), 2, ["composed", "decomposed"])
-    similar = words.places(one, names[1:], by=by) if way == "ids" else []
+    similar = words.sandboxes_elsewhere(one, names[1:], by=by) if way == "ids" else []
     if len(similar) > 1:
         similar.pop(0)[0].remove("nodes", "a")
     if way in MANY:
-        one.call_many(way, drop(one, way))
+        one.call_many(way, drop_operation(one, way))
     else:
         wanted = {"ids": [one.id(way)]} if way == "ids" else {"filter": {"corpus_key": one.key(way)}}
         reply = one.call("delete_nodes", wanted)
@@ -127,20 +134,20 @@ def test_a_delete_stays_in_its_place(graph: Graph, way: str, by: str) -> None:
     reader = other.node_reader()
     expect.check(values[way] in other.read_values(reader), "the node of another place to stay", "it is gone", reader)
     for place, written in similar:
-        place.expect_one_shows(written, "the node of a place whose name resembles that of another")
+        place.expect_one_shows_values(written, "the node of a place whose name resembles that of another")
 
 
 @DELETING
 def test_a_delete_of_edges_stays_in_its_place(graph: Graph, by: str) -> None:
     """Deleting an edge, or a node with its edges, leaves the edges of another namespace or tenant unchanged."""
     graph.require("delete_edges", "delete_nodes", "upsert_edges")
-    one, other = isolation.two_places(graph, by)
+    one, other = isolation.two_sandboxes(graph, by)
     values = {place: place.put_named("ab") for place in (one, other)}
     for place in (one, other):
         place.link(place.edge("a", "b", "e"))
     one.remove("edges", "e")
     one.remove("nodes", "b")
-    other.expect_one_leads("a", {"b": values[other]["b"]}, "the edge of another place")
+    other.expect_one_shows_targets("a", {"b": values[other]["b"]}, "the edge of another place")
 
 
 @pytest.mark.requirement("COM-CONC-1")
@@ -161,7 +168,7 @@ def test_writes_of_two_tenants_at_the_same_time_stay_apart(graph: Graph) -> None
 
     with blame_shared_tenants(shares):
         for place, node in nodes.items():
-            place.expect_one_shows([value_of(node)], "the node that the tenant wrote beside another one")
+            place.expect_one_shows_values([value_of(node)], "the node that the tenant wrote beside another one")
         if "query" in graph.readers.for_nodes():
             asked = [
                 graph.envelope("query", {**each.place, **graph.question("find", wanted=each.key("a"))}, each.ctx)
@@ -185,14 +192,14 @@ def test_a_namespace_of_another_tenant_is_unknown(graph: Graph) -> None:
     one, other = isolation.two_tenants(graph, own=True)
     values = one.put_named("ab")
     for reader in graph.readers.for_nodes():
-        expect.check(not try_look(other.read_values, reader), "no data of another tenant", "its nodes", reader)
+        expect.check(not call_or_none(other.read_values, reader), "no data of another tenant", "its nodes", reader)
     for operation, args in isolation.intrusions(graph, other):
         other.call(operation, args)
-    one.expect_one_shows(values.values(), "the nodes of another tenant as they were")
+    one.expect_one_shows_values(values.values(), "the nodes of another tenant as they were")
     if graph.works("upsert_edges"):
         one.link(one.edge("a", "b", "e"))
         other.call("delete_edges", {"ids": [one.id("e")]})
-        one.expect_one_leads("a", {"b": values["b"]}, "the edge of another tenant")
+        one.expect_one_shows_targets("a", {"b": values["b"]}, "the edge of another tenant")
 
 
 @pytest.mark.requirement("GRA-NS-1")
@@ -203,7 +210,7 @@ def test_an_item_repeats_the_namespace(graph: Graph) -> None:
     values = sandbox.put(*({**sandbox.node(name), **sandbox.place} for name in "ab"))
     if graph.works("upsert_edges"):
         sandbox.link({**sandbox.edge("a", "b"), **sandbox.place})
-    sandbox.expect_one_shows(values, "the nodes of the namespace")
+    sandbox.expect_one_shows_values(values, "the nodes of the namespace")
 
 
 @pytest.mark.requirement("GRA-NS-3")
@@ -214,7 +221,7 @@ def test_an_item_names_its_namespace(graph: Graph) -> None:
     sandbox = graph.sandbox()
     node = {**sandbox.node("a"), **sandbox.place}
     expect.success(graph.call("upsert_nodes", {"nodes": [node]}), "an upsert to work")
-    sandbox.expect_one_shows([value_of(node)], "the node of the namespace")
+    sandbox.expect_one_shows_values([value_of(node)], "the node of the namespace")
 
 
 @pytest.mark.requirement("GRA-NS-3")
@@ -273,7 +280,7 @@ def test_a_cached_answer_is_not_given_to_another_tenant(graph: Graph) -> None:
     graph.require("query")
     one, other = isolation.two_tenants(graph)
     written = {sandbox: sandbox.put(sandbox.node("a")) for sandbox in (one, other)}
-    written |= dict(words.places(one, [f"-{one.tenant}"], by="tenants"))
+    written |= dict(words.sandboxes_elsewhere(one, [f"-{one.tenant}"], by="tenants"))
     for _ in range(2):
         for sandbox, values in written.items():
             sandbox.expect_values("query", values, "the nodes of the tenant")
@@ -332,7 +339,7 @@ def test_a_cached_answer_is_not_given_to_another_query(graph: Graph) -> None:
         for sandbox, values in written.items():
             sandbox.expect_values("query", values, "the nodes of the group and namespace")
             for name, value in zip(names, values, strict=False):
-                found = sandbox.answers("query", "find", wanted=sandbox.key(name))
+                found = sandbox.query_values("query", "find", wanted=sandbox.key(name))
                 expect.check(found == [value], "the node that was asked for", "other records", "records")
 
 

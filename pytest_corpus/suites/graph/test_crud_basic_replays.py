@@ -15,9 +15,9 @@ from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.run_state import MANY
 from pytest_corpus.suites.graph.support.sandbox import GraphSandbox
-from pytest_corpus.suites.graph.support.scenarios.isolation import keyed_tenants, place_at, two_places
+from pytest_corpus.suites.graph.support.scenarios.isolation import keyed_tenants, sandbox_at, two_sandboxes
 from pytest_corpus.suites.shared.claims import replays
-from pytest_corpus.suites.shared.contexts import keys_alike, new_key
+from pytest_corpus.suites.shared.contexts import new_key, similar_keys
 
 MUTATING = ("upsert_nodes", "upsert_edges", "delete_nodes", "delete_edges", *MANY)
 
@@ -55,9 +55,9 @@ class Write:
         """Check that the sandbox shows the effect of the write, or does not show it."""
         there = done is not self._deletes
         if self._of_edges:
-            self._sandbox.expect_one_leads("a", {"b": self._target} if there else (), claim)
+            self._sandbox.expect_one_shows_targets("a", {"b": self._target} if there else (), claim)
         else:
-            self._sandbox.expect_one_shows([value_of(self._item)] if there else [], claim)
+            self._sandbox.expect_one_shows_values([value_of(self._item)] if there else [], claim)
 
 
 @core("COM-IDEM-3")
@@ -67,7 +67,7 @@ class Write:
 )
 def test_a_replay_changes_nothing(graph: Graph, name: str, where: str) -> None:
     """A write that was undone changes nothing when it is sent again with its key, and is answered as before."""
-    sandbox = place_at(graph, where)
+    sandbox = sandbox_at(graph, where)
     write = Write(graph, sandbox, name)
     key, first = replays.send_first(partial(sandbox.call, name, write.args))
     write.undo()
@@ -147,7 +147,7 @@ def test_a_key_elsewhere_is_another_write(graph: Graph, by: str, name: str) -> N
     if by == "tenants":
         places = keyed_tenants(graph, MUTATING.index(name))
     else:
-        places = two_places(graph, by) if by == "namespaces" else (graph.sandbox(), graph.sandbox())
+        places = two_sandboxes(graph, by) if by == "namespaces" else (graph.sandbox(), graph.sandbox())
     key = new_key()
     writes = {place: Write(graph, place, name) for place in places}
     for place, write in writes.items():
@@ -162,7 +162,7 @@ def test_a_key_with_another_value_is_another_write(graph: Graph) -> None:
     nodes = [sandbox.node("a"), sandbox.node("a")]
     for node in nodes:
         expect.success(sandbox.call("upsert_nodes", {"nodes": [node]}, key), "a write to work")
-    sandbox.expect_one_shows([value_of(nodes[1])], "the value of the second write")
+    sandbox.expect_one_shows_values([value_of(nodes[1])], "the value of the second write")
 
 
 @pytest.mark.requirement("COM-IDEM-8")
@@ -170,14 +170,14 @@ def test_keys_that_resemble_each_other_are_two(graph: Graph) -> None:
     """A write is carried out even if it was made before under keys that differ only in letter case or a sign."""
     sandbox = graph.sandbox("upsert_nodes")
     early, late = sandbox.node("a"), sandbox.node("a")
-    *others, key = keys_alike()
+    *others, key = similar_keys()
     for other in others:
         expect.either(sandbox.call("upsert_nodes", {"nodes": [late]}, other), *PERMANENT)
     sandbox.put(early)
     reply = sandbox.call("upsert_nodes", {"nodes": [late]}, key)
     is_taken = expect.either(reply, *PERMANENT) and not reply.failed_items
     expect.applicable(is_taken, "an idempotency key with an underscore is refused permanently")
-    sandbox.expect_all_show([value_of(late)], "the value of the write under the last key")
+    sandbox.expect_all_show_values([value_of(late)], "the value of the write under the last key")
 
 
 @pytest.mark.requirement("COM-IDEM-1")
@@ -187,4 +187,4 @@ def test_a_key_of_one_operation_is_not_that_of_another(graph: Graph) -> None:
     sandbox.put(sandbox.node("a"))
     for name in ("delete_edges", "delete_nodes"):
         expect.success(sandbox.call(name, {"ids": [sandbox.id("a")]}, key), f"{name} to work")
-    sandbox.expect_one_shows([], "nothing, after the second delete")
+    sandbox.expect_one_shows_values([], "nothing, after the second delete")

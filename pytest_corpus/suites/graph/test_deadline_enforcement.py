@@ -8,7 +8,7 @@ from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.requests import deadline_in
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.run_state import MANY
-from pytest_corpus.suites.graph.support.scenarios.batches import drop, put
+from pytest_corpus.suites.graph.support.scenarios.batches import drop_operation, put_operation
 from pytest_corpus.suites.shared.claims.deadlines import (
     TestDeadlines,
     TestNestedDeadlines,
@@ -31,12 +31,12 @@ def test_an_expired_write_changes_nothing(graph: Graph) -> None:
         ("delete_nodes", {"filter": {"corpus_group": sandbox.group}}),
         *(("upsert_edges", {"edges": [sandbox.edge("a", "c", "f")]}) for _ in range(linked)),
         *(("delete_edges", {"ids": [sandbox.id("e")]}) for _ in range(linked)),
-        *((name, {MANY[name]: [put(sandbox, sandbox.node("d"))]}) for name in MANY),
-        *((name, {MANY[name]: [drop(sandbox, "c")]}) for name in MANY),
+        *((name, {MANY[name]: [put_operation(sandbox, sandbox.node("d"))]}) for name in MANY),
+        *((name, {MANY[name]: [drop_operation(sandbox, "c")]}) for name in MANY),
     ]
     for name, args in writes:
         if graph.works(name):
             require_deadline_support(graph, name, sandbox.call(name, args, {"deadline_ms": deadline_in(-60_000)}))
-    sandbox.expect_all_show(values.values(), "the nodes as they were")
+    sandbox.expect_all_show_values(values.values(), "the nodes as they were")
     if linked and graph.readers.for_edges():
-        sandbox.expect_one_leads("a", {"b": values["b"]}, "the edge as it was")
+        sandbox.expect_one_shows_targets("a", {"b": values["b"]}, "the edge as it was")

@@ -36,7 +36,7 @@ def test_every_listed_dialect_is_answered(graph: Graph, operation: str) -> None:
     graph.require(operation)
     graph.seed()
     unknown = []
-    first = graph.seeds.answers(operation, "group", group=graph.seeds.group)
+    first = graph.seeds.query_values(operation, "group", group=graph.seeds.group)
     for name in graph.dialects.known:
         args = graph.question("group", name, group=graph.seeds.group)
         obstacle = graph.dialects.obstacle("group", name)
@@ -67,7 +67,7 @@ def test_every_listed_dialect_follows_edges(graph: Graph) -> None:
     for name in graph.dialects.known:
         graph.question("links", name, wanted=sandbox.key("a"))
         if graph.dialects.obstacle("links", name) is None:
-            found = sandbox.answers("query", "links", dialect=name, wanted=sandbox.key("a"))
+            found = sandbox.query_values("query", "links", dialect=name, wanted=sandbox.key("a"))
             expect.check(found == [values["b"]], "the node that the edge leads to", f"{len(found)} others", name)
 
 

@@ -55,7 +55,7 @@ def test_what_was_written_is_found(graph: Graph, purpose: str, operation: str) -
         sandbox.expect_values(operation, values.values(), "the nodes of the group")
         return
     for name, value in values.items():
-        found = sandbox.answers(operation, "find", wanted=sandbox.key(name))
+        found = sandbox.query_values(operation, "find", wanted=sandbox.key(name))
         expect.check(found == [value], "the one node of that key", f"{len(found)} nodes, or another", "records")
 
 
@@ -172,7 +172,7 @@ def test_a_parameter_keeps_its_type(graph: Graph, operation: str) -> None:
                 lost = queries.find_values(sandbox, operation, key, purpose="typed", rank=queries.TYPED[kind])
                 expect.check(not lost, "no node of a number for a text", f"{len(lost or ())} nodes", "records")
             continue
-        found = sandbox.answers(operation, "typed", wanted=key, rank=queries.TYPED[kind])
+        found = sandbox.query_values(operation, "typed", wanted=key, rank=queries.TYPED[kind])
         expect.check(found == [value_of(node)], f"the node of the value: {kind}", f"{len(found)} nodes", "records")
 
 
@@ -286,7 +286,7 @@ def test_an_ordered_query_keeps_its_order(graph: Graph, operation: str) -> None:
     nodes = [sandbox.node(f"n{rank}", rank=rank) for rank in (5, 1, 4, 2, 7, 3, 6)]
     sandbox.put(*nodes)
     wanted = [value_of(node) for node in sorted(nodes, key=lambda node: node["properties"]["corpus_rank"])]
-    found = sandbox.answers(operation, "ordered", group=sandbox.group)
+    found = sandbox.query_values(operation, "ordered", group=sandbox.group)
     expect.check(sorted(found) == sorted(wanted), f"{len(wanted)} records", f"{len(found)}, or others", "records")
     expect.check(found == wanted, "the order that was asked for", "another order", "records")
 

@@ -76,7 +76,7 @@ def test_a_traversal_starts_at_every_start_node(graph: Graph) -> None:
     starts = list(map(sandbox.id, ("a", "c", *others, "e")))
     long = sandbox.call("traversal", {"start_nodes": starts, "max_depth": 1, "direction": "OUTGOING"})
     is_taken = expect.either(long, *PERMANENT)  # a provider may limit the start nodes
-    names = sandbox.names(long.result) if is_taken else {*sandbox.reach("a", "c", "e")}
+    names = sandbox.names(long.result) if is_taken else {*sandbox.reached_nodes("a", "c", "e")}
     found = sorted(names - {"a", "c", "e", *others})
     ends = ["b", "d", "f"]
     expect.check(found == ends, "a node from each start", difference(ends, found), "result.nodes")
@@ -106,7 +106,7 @@ def test_a_traversal_heeds_the_types(graph: Graph, types: str) -> None:
     depth = min(2, max(queries.depths(graph)))
     if depth == 2:
         wanted += [f"{first}{second}" for first in wanted for second in "ab" if second.upper() in types or not types]
-    found = sandbox.reach("hub", max_depth=depth, **given)
+    found = sandbox.reached_nodes("hub", max_depth=depth, **given)
     expect.check(found == sorted(wanted), f"{len(wanted)} nodes", f"{len(found)}, or others", "result.nodes")
 
 
@@ -119,10 +119,15 @@ def test_a_traversal_heeds_the_types(graph: Graph, types: str) -> None:
 )
 def test_a_traversal_heeds_filters(graph: Graph, kind: str, depth: int, wanted: Sequence[str], what: str) -> None:
     """A traversal follows only nodes, or edges, that match the filter, at every step."""
-    sandbox, values = queries.filterable_place(graph)
+    sandbox, values = queries.filterable_sandbox(graph)
     expect.applicable(depth in queries.depths(graph), "capabilities state a smaller depth")
     starts = [sandbox.id(f"hub-{kind}")]
-    args = {"start_nodes": starts, "max_depth": depth, "direction": "OUTGOING", what: queries.kind_of(values[kind])}
+    args = {
+        "start_nodes": starts,
+        "max_depth": depth,
+        "direction": "OUTGOING",
+        what: queries.typed_property(values[kind]),
+    }
     reply = sandbox.call("traversal", args)
     if expect.either(reply, "BadRequest", "NotSupported"):
         found = sorted({str(node.get("id")) for node in items_of(reply.result, "nodes")} - set(starts))
@@ -135,7 +140,7 @@ def test_a_traversal_heeds_filters(graph: Graph, kind: str, depth: int, wanted: 
 @pytest.mark.parametrize("kind", batches.PREDICATES)
 def test_a_predicate_of_a_traversal_is_applied_or_refused(graph: Graph, kind: str, what: str) -> None:
     """A filter term that is not a plain value selects only what satisfies the term, or is refused permanently."""
-    sandbox, _ = queries.filterable_place(graph)
+    sandbox, _ = queries.filterable_sandbox(graph)
     args = {"start_nodes": [sandbox.id("hub-none")], what: {"corpus_size": batches.PREDICATES[kind]}}
     reply = sandbox.call("traversal", args)
     if expect.either(reply, "BadRequest", "NotSupported"):
@@ -164,7 +169,7 @@ def test_the_maximal_depth(graph: Graph, requirement: str) -> None:
     """A traversal of `max_traversal_depth` steps reaches the last node; a deeper one is refused or stops there."""
     sandbox, most = queries.deep_chain(graph)
     if requirement == "GRA-TRAV-9":
-        reached = sandbox.reach("n0", max_depth=most)
+        reached = sandbox.reached_nodes("n0", max_depth=most)
         expect.check(f"n{most}" in reached, f"the node after {most} steps", "no such node", "result.nodes")
         return
     starts = [sandbox.id("n0")]
@@ -180,11 +185,11 @@ def test_cycles_do_not_disturb(graph: Graph, direction: str) -> None:
     """A traversal with a cycle, a loop and two ways to one node reaches each node, and ends."""
     sandbox = graph.sandbox("traversal", "upsert_edges")
     sandbox.put(*(sandbox.node(name) for name in "abcd"))
-    pairs = ["ab", "bc", "ca", "ac", *(["aa"] if edges.takes(graph, LOOP) else []), "cd"]
+    pairs = ["ab", "bc", "ca", "ac", *(["aa"] if edges.accepts_edges(graph, LOOP) else []), "cd"]
     sandbox.link(*(sandbox.edge(pair[0], pair[1]) for pair in pairs))
     depth = max(queries.depths(graph))
     wanted = ["b", "c", "d"] if depth > 1 else ["b", "c"]
-    found = sandbox.reach("a", max_depth=depth, direction=direction)
+    found = sandbox.reached_nodes("a", max_depth=depth, direction=direction)
     expect.check(found == wanted, f"{len(wanted)} nodes", difference(wanted, found), "result.nodes")
 
 
@@ -243,7 +248,7 @@ def test_paths_that_are_claimed_are_given(graph: Graph) -> None:
         raise obstacle
     expect.check(obstacle is None, "paths, which are claimed, of a traversal or a query", "no paths")
     expect.check(
-        graph.seeds.answers("query", "paths", wanted=start), "the path along an edge", "no such path", "records"
+        graph.seeds.query_values("query", "paths", wanted=start), "the path along an edge", "no such path", "records"
     )
 
 

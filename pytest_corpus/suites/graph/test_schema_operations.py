@@ -63,7 +63,7 @@ def test_an_index_is_made_and_dropped(graph: Graph) -> None:
     for statement in ("", "create_index", "drop_index"):
         if statement:
             carry_out(graph, sandbox, statement, dialect)
-        found = sandbox.answers("query", "find", dialect=dialect, wanted=sandbox.key("a"))
+        found = sandbox.query_values("query", "find", dialect=dialect, wanted=sandbox.key("a"))
         is_right = value in found
         expect.check(is_right, f"the node, after {statement or 'it was written'}", "another record, or none", "records")
 

@@ -17,13 +17,13 @@ from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.llm.support.answers import completion_tokens
 from pytest_corpus.suites.llm.support.capabilities import MINIMUM, MOST_MODELS, OPTIONAL, PERMANENT
 from pytest_corpus.suites.llm.support.component import LLM, SCRIPTS, llm
-from pytest_corpus.suites.llm.support.requests import WEATHER, user
+from pytest_corpus.suites.llm.support.requests import WEATHER, user_message
 from pytest_corpus.suites.llm.support.scenarios import completions
 from pytest_corpus.suites.shared.claims import replays
 from pytest_corpus.suites.shared.claims.capabilities import TestModels
 from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, cache_scope
 from pytest_corpus.suites.shared.claims.replays import TestAnswerReplays
-from pytest_corpus.suites.shared.contexts import new_key, new_tenant, tenants_alike
+from pytest_corpus.suites.shared.contexts import new_key, new_tenant, similar_tenants
 
 BEGUN = {
     **dict.fromkeys(("last_message", "shorter", "order"), "turns"),
@@ -60,7 +60,7 @@ def test_a_prompt_in_any_script_is_answered(llm: LLM, operation: str) -> None:
     llm.require(operation)
     every = " ".join([SCRIPTS, *(word for word in texts(MOST_WORDS) if len(word) < LONG)])
     prompts = (every, " ".join([SCRIPTS, *texts(4)]), SCRIPTS)
-    reply = llm.ask(operation, messages=[user(next(filter(llm.can_take_text, prompts), SCRIPTS))])
+    reply = llm.ask(operation, messages=[user_message(next(filter(llm.can_take_text, prompts), SCRIPTS))])
     llm.require_fit(reply)
     expect.works(reply, "an answer to a prompt in several scripts")
 
@@ -164,7 +164,7 @@ def test_a_system_message_is_counted(llm: LLM, way: str) -> None:
         raise NotApplicable("system messages are not claimed, or the window is small")
     given: dict[str, Any] = {"system_message": RULES}
     if way == "message":
-        given = {"messages": [{"role": "system", "content": RULES}, user("hi")]}
+        given = {"messages": [{"role": "system", "content": RULES}, user_message("hi")]}
         expect.applicable(llm.capabilities.flag("supports_roles") is True, "roles are not claimed")
     without, reply = llm.complete_once(), llm.complete_once(**given)
     for each in (without, reply):
@@ -223,7 +223,7 @@ def test_a_prompt_beyond_the_window_is_refused(llm: LLM, where: str) -> None:
 def test_a_prompt_well_within_the_window_is_accepted(llm: LLM) -> None:
     """A prompt of less than half the stated context length is completed."""
     llm.require("complete")
-    reply = llm.complete(messages=[user(llm.half_window_text())], max_tokens=llm.limit(1))
+    reply = llm.complete(messages=[user_message(llm.half_window_text())], max_tokens=llm.limit(1))
     expect.success(reply, "a completion of a prompt that fits the window")
 
 
@@ -248,7 +248,7 @@ def test_a_prompt_beyond_the_window_is_explained(llm: LLM, where: str, requireme
 def test_other_messages_are_another_request(llm: LLM) -> None:
     """At temperature 0, new messages are not answered from the cache."""
     completions.expect_own_answer(
-        llm, *({**completions.cold_arguments(llm), "messages": [user(llm.unique())]} for _ in range(2))
+        llm, *({**completions.cold_arguments(llm), "messages": [user_message(llm.unique())]} for _ in range(2))
     )
 
 
@@ -271,7 +271,7 @@ def test_a_repeated_request_is_answered_like_the_first(llm: LLM) -> None:
     """A repeated request, which may be answered from the cache, gets a valid completion too."""
     llm.require("complete")
     expect.applicable(llm.capabilities.claims_caching, "caching is not claimed")
-    args = {**completions.cold_arguments(llm), "messages": [user(llm.unique())]}
+    args = {**completions.cold_arguments(llm), "messages": [user_message(llm.unique())]}
     for _ in range(2):
         reply = llm.call("complete", args)
         llm.require_fit(reply)
@@ -282,7 +282,7 @@ def test_a_repeated_request_is_answered_like_the_first(llm: LLM) -> None:
 def test_an_expired_request_is_refused_however_often_it_was_answered(llm: LLM) -> None:
     """An expired request is refused even if the cache has its answer."""
     llm.require("complete")
-    args = {**completions.cold_arguments(llm), "messages": [user(llm.unique())]}
+    args = {**completions.cold_arguments(llm), "messages": [user_message(llm.unique())]}
     llm.call("complete", args)
     reply = llm.call("complete", args, {"deadline_ms": deadline_in(-60_000)})
     expect.refusal(reply, "DeadlineExceeded")
@@ -294,7 +294,7 @@ def test_other_arguments_are_another_request(llm: LLM, name: str) -> None:
     """At temperature 0, a request that differs in one argument is not answered from the cache."""
     llm.require("complete")
     text = cached(llm, "a cached prompt", llm.unique)
-    args = {**completions.cold_arguments(llm), "messages": [user(text)]}
+    args = {**completions.cold_arguments(llm), "messages": [user_message(text)]}
     if name == "model":
         others = [model for model in llm.models() if model != args["model"]]
         expect.applicable(others, "fewer than two models are listed")
@@ -322,7 +322,7 @@ def test_a_sampled_completion_is_not_cached(llm: LLM, operation: str) -> None:
     expect.applicable(llm.takes("temperature"), "temperature is not offered")
     high = llm.range_of("temperature")[1]
     expect.applicable(llm.accepts(operation, temperature=high), f"a temperature of {high:g} is refused permanently")
-    args = {**llm.requests.args(temperature=high), "messages": [user(llm.unique())]}
+    args = {**llm.requests.args(temperature=high), "messages": [user_message(llm.unique())]}
     completions.expect_own_answer(llm, args, args, operation=operation)
 
 
@@ -330,9 +330,9 @@ def test_a_sampled_completion_is_not_cached(llm: LLM, operation: str) -> None:
 @pytest.mark.parametrize("operation", ["complete", "stream"])
 def test_a_cached_answer_stays_with_its_tenant(llm: LLM, operation: str) -> None:
     """The same request of another tenant with a similar name is not answered from the cache."""
-    args = {**completions.cold_arguments(llm, operation), "messages": [user(llm.unique())]}
+    args = {**completions.cold_arguments(llm, operation), "messages": [user_message(llm.unique())]}
     for number in (0, 1) if operation == "complete" else (2,):
-        completions.expect_own_answer(llm, args, args, *tenants_alike(llm, number), operation=operation)
+        completions.expect_own_answer(llm, args, args, *similar_tenants(llm, number), operation=operation)
 
 
 @pytest.mark.requirement("COM-CACHE-2")
@@ -341,7 +341,7 @@ def test_a_cached_answer_stays_with_its_tenant(llm: LLM, operation: str) -> None
 )
 def test_a_cache_scope_does_not_share_answers(llm: LLM, operation: str, scope: str) -> None:
     """Two tenants do not get each other's answers, whatever cache scope they name."""
-    args = {**completions.cold_arguments(llm, operation), "messages": [user(llm.unique())]}
+    args = {**completions.cold_arguments(llm, operation), "messages": [user_message(llm.unique())]}
     contexts = [{**new_tenant(), **cache_scope(llm, scope)} for _ in range(2)]
     completions.expect_own_answer(llm, args, args, *contexts, operation=operation)
 
@@ -365,8 +365,8 @@ def test_an_idempotency_key_does_not_hide_a_changed_argument(llm: LLM, operation
     expect.applicable("provider" in llm.client.hooks, "without a provider it is judged by the answers alone")
     ctx = new_key(**new_tenant())
     limit = llm.limit(8, operation)
-    args = llm.requests.args(messages=[user(llm.unique())], max_tokens=limit)
-    changes: list[dict[str, Any]] = [{"max_tokens": limit + 1}, {"messages": [user(llm.unique())]}]
+    args = llm.requests.args(messages=[user_message(llm.unique())], max_tokens=limit)
+    changes: list[dict[str, Any]] = [{"max_tokens": limit + 1}, {"messages": [user_message(llm.unique())]}]
     if operation == "complete" and llm.takes("system_message"):
         changes.append({"system_message": llm.unique()})
     for changed in changes:
@@ -381,8 +381,8 @@ def test_an_idempotency_key_does_not_hide_a_changed_argument(llm: LLM, operation
 @pytest.mark.requirement("COM-IDEM-2")
 def test_an_idempotency_key_belongs_to_its_tenant(llm: LLM) -> None:
     """The same request under the same key of another tenant calls the provider again."""
-    key, args = new_key(), llm.requests.args(messages=[user(llm.unique())])
-    one, other = ({**key, **tenant} for tenant in tenants_alike(llm, 1))
+    key, args = new_key(), llm.requests.args(messages=[user_message(llm.unique())])
+    one, other = ({**key, **tenant} for tenant in similar_tenants(llm, 1))
     completions.expect_own_answer(llm, args, args, one, other)
 
 
@@ -391,8 +391,8 @@ def test_a_replay_is_answered_as_the_first_call(llm: LLM) -> None:
     """The same request under the same key gets the same answer, even after another request."""
     llm.require("complete")
     ctx = new_key(**new_tenant())
-    args = llm.requests.args(messages=[user(llm.unique())])
+    args = llm.requests.args(messages=[user_message(llm.unique())])
     first = llm.call("complete", args, context_with_key(ctx))
     expect.success(first, "a completion under an idempotency key")
-    llm.complete(messages=[user(llm.unique())])
+    llm.complete(messages=[user_message(llm.unique())])
     replays.expect_same_result(first, llm.call("complete", args, context_with_key(ctx)))

@@ -8,7 +8,7 @@ from pytest_corpus.kit.fixtures import core, subject
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable
 from pytest_corpus.suites.llm.support.answers import completion_tokens
 from pytest_corpus.suites.llm.support.component import LLM, llm
-from pytest_corpus.suites.llm.support.requests import user
+from pytest_corpus.suites.llm.support.requests import user_message
 from pytest_corpus.suites.llm.support.scenarios.completions import long_completion, require_completion
 from pytest_corpus.suites.shared.claims import tokens
 from pytest_corpus.suites.shared.claims.tokens import TestTokens
@@ -65,7 +65,7 @@ def prompt_tokens(llm: LLM, text: str) -> int:
 
     Raises Blocked if the completion reports no count, which another requirement judges.
     """
-    reply = llm.complete(messages=[user(text)])
+    reply = llm.complete(messages=[user_message(text)])
     result = expect.success(reply, "a completion")
     usage = result.get("usage") if isinstance(result, dict) else None
     tokens = to_whole_number(usage.get("prompt_tokens")) if isinstance(usage, dict) else None

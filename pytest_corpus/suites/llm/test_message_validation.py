@@ -16,7 +16,7 @@ from pytest_corpus.kit.reply import StreamReply
 from pytest_corpus.kit.vocabulary import texts
 from pytest_corpus.suites.llm.support.capabilities import NO_STOPS, PERMANENT, UNSIGNED
 from pytest_corpus.suites.llm.support.component import LLM, llm
-from pytest_corpus.suites.llm.support.requests import CALL, CLOCK, WEATHER, user
+from pytest_corpus.suites.llm.support.requests import CALL, CLOCK, WEATHER, user_message
 
 OPERATIONS = ("complete", "stream")
 
@@ -93,7 +93,7 @@ def test_a_stream_refuses_what_a_completion_refuses(llm: LLM, kind: str) -> None
 def test_an_unknown_key_in_a_message_does_no_harm(llm: LLM, operation: str) -> None:
     """An undocumented key in a message is ignored or refused."""
     llm.require(operation)
-    expect.either(llm.ask(operation, messages=[{**user("hi"), "mood": "sunny"}]), "BadRequest")
+    expect.either(llm.ask(operation, messages=[{**user_message("hi"), "mood": "sunny"}]), "BadRequest")
 
 
 @pytest.mark.requirement("LLM-MSG-10")
@@ -180,7 +180,7 @@ def test_a_named_tool_is_called(llm: LLM, chosen: int) -> None:
 )
 def test_a_malformed_tool_is_refused(llm: LLM, operation: str, tools: Any) -> None:
     """A tool must be an object with a function that has a name."""
-    require_use(llm, llm.tools)
+    require_tool_use(llm, llm.tools)
     require_tools_of(llm, operation)
     llm.expect_refused(operation, **tool_arguments(llm, tools=tools))
 
@@ -216,7 +216,7 @@ def test_the_result_of_a_tool_is_accepted(llm: LLM, operation: str) -> None:
     place, weather = ("Oslo", "rain") if llm.small else texts(2, "w", ["double_quote"])
     call = {**CALL, "function": {"name": "get_weather", "arguments": json.dumps({"place": place})}}
     messages = [
-        user("hi" if llm.small else "The weather in Oslo?"),
+        user_message("hi" if llm.small else "The weather in Oslo?"),
         {"role": "assistant", "content": "yes", "tool_calls": [call]},
         {"role": "tool", "content": weather, "tool_call_id": "call_1", "name": "get_weather"},
     ]
@@ -278,7 +278,7 @@ def tool_arguments(llm: LLM, **changed: Any) -> dict[str, Any]:
     able = llm.models_with("supports_tools")
     model = {"model": able[0]} if able and llm.model not in able else {}
     return {
-        "messages": [user("The weather in Oslo?" if not llm.small else "hi")],
+        "messages": [user_message("The weather in Oslo?" if not llm.small else "hi")],
         "tools": [WEATHER],
         **model,
         **changed,
@@ -300,7 +300,7 @@ def require_tools_of(llm: LLM, operation: str) -> None:
         raise NotApplicable("a stream with tools is refused permanently")
 
 
-def require_use(llm: LLM, claimed: bool | None) -> None:
+def require_tool_use(llm: LLM, claimed: bool | None) -> None:
     """Raise NotApplicable if tools are neither claimed nor called; an adapter may ignore an unknown argument."""
     require_tools(llm)
     expect.applicable(claimed is not None or tool_calls_of(llm), "tools are not claimed, and not used")

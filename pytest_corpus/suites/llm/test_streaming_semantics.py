@@ -13,7 +13,7 @@ from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import StreamReply
 from pytest_corpus.suites.llm.support.capabilities import MOST_MODELS, OPTIONAL
 from pytest_corpus.suites.llm.support.component import LLM, llm
-from pytest_corpus.suites.llm.support.requests import user
+from pytest_corpus.suites.llm.support.requests import user_message
 from pytest_corpus.suites.llm.support.scenarios import completions
 from pytest_corpus.suites.shared.claims.envelopes import TestStreaming
 
@@ -121,7 +121,7 @@ def require_usage(found: Iterable[bool]) -> None:
 def test_another_limit_is_another_stream(llm: LLM) -> None:
     """At temperature 0, a stream with another `max_tokens` is not answered from the cache."""
     llm.require("stream")
-    args = {**completions.cold_arguments(llm, "stream"), "messages": [user(llm.unique())]}
+    args = {**completions.cold_arguments(llm, "stream"), "messages": [user_message(llm.unique())]}
     changed = {**args, "max_tokens": llm.other_limit("stream")}
     completions.expect_own_answer(llm, args, changed, operation="stream", binding=False)
 

@@ -22,19 +22,19 @@ def new_key(**more: str) -> dict[str, str]:
     return {"idempotency_key": f"key{STEM}{canary()}", **more}
 
 
-def odd_key(**more: str) -> dict[str, str]:
+def unusual_key(**more: str) -> dict[str, str]:
     """Return a context with a new idempotency key that contains an unusual word (R138)."""
     [word] = fill_in(choose({**INJECTIONS, **WORDS}, 1), new_key()["idempotency_key"]).values()
     return {"idempotency_key": word, **more}
 
 
-def keys_alike() -> list[dict[str, str]]:
+def similar_keys() -> list[dict[str, str]]:
     """Return contexts with similar new keys (R139). Each differs from the last in letter case, a sign or a blank."""
     stem = new_key()["idempotency_key"]
     return [{"idempotency_key": f"{stem}{end}"} for end in ("A_b", "a-b", "a_b ", "a_b")]
 
 
-def tenants_alike(subject: Subject, number: int = 0) -> list[dict[str, str]]:
+def similar_tenants(subject: Subject, number: int = 0) -> list[dict[str, str]]:
     """Return the contexts of two new tenants with similar names, or plain names if the adapter refuses those.
 
     Args:

@@ -306,7 +306,7 @@ def test_a_batch_sees_what_was_written_since(vector: Vector) -> None:
     query: dict[str, Any] = {"vector": new["vector"], "top_k": 2, "by": "batch_query"}
     sandbox.ids(**query)
     sandbox.put(new)
-    sandbox.tell_apart(query["top_k"])
+    sandbox.require_distinguishable(query["top_k"])
     expect.check(new["id"] in sandbox.ids(**query), "the vector that was upserted", "no such match")
     sandbox.remove(new["id"])
     expect.check(new["id"] not in sandbox.ids(**query), "the vector gone", "a match of the deleted vector")
@@ -328,7 +328,7 @@ def test_the_namespace_of_a_batch_is_that_of_its_queries(vector: Vector) -> None
     reply = vector.call("batch_query", vector.requests.query_arguments("batch_query", query))
     [result] = results_of(expect.success(reply, "an answer to the batch"))[:1] or [{}]
     found = set(map(id_of, matches_of(result, "VEC-MULTI-1")))
-    expect.check(set(vector.home().known) & found, "a vector of the namespace of the batch", "no such match")
+    expect.check(set(vector.main_sandbox().known) & found, "a vector of the namespace of the batch", "no such match")
 
 
 @pytest.mark.requirement("VEC-MULTI-7")

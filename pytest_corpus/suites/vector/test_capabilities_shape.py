@@ -13,7 +13,7 @@ from pytest_corpus.kit.outcomes import Undecided, Violation, describe
 from pytest_corpus.spec.capabilities import SECTIONS
 from pytest_corpus.suites.shared.claims.capabilities import TestCapabilities, TestConsistency
 from pytest_corpus.suites.vector.support.component import Vector, vector
-from pytest_corpus.suites.vector.support.geometry import canonical, is_number
+from pytest_corpus.suites.vector.support.geometry import canonical_metric, is_number
 from pytest_corpus.suites.vector.support.scenarios.checks import rankings, upsert_and_query
 
 LIMITS = ("dimension", "max_dimensions", "max_batch_size", "max_top_k", "max_filter_terms")
@@ -24,7 +24,7 @@ def test_metrics_are_advertised(vector: Vector) -> None:
     """A key of capabilities on metrics names at least one metric of the protocol."""
     look_at_capabilities(vector.capabilities)
     stated = list(metrics_of(vector.capabilities.document))
-    is_right = any(map(canonical, stated))
+    is_right = any(map(canonical_metric, stated))
     expect.check(is_right, "cosine, euclidean or dot", "other metrics, or none", "result.supported_metrics")
 
 
@@ -42,7 +42,7 @@ def test_every_metric_that_is_listed_can_be_used(vector: Vector) -> None:
 
 def is_ranked(vector: Vector, metric: str) -> bool:
     """True if a namespace of a metric could be created, filled and queried for the tests of ranking."""
-    known = canonical(metric)
+    known = canonical_metric(metric)
     try:
         ranked = known is not None and vector.features.spelling(known) == metric and bool(rankings(vector, known))
     except (Undecided, Violation):  # using the metric shows the same fault

@@ -28,11 +28,11 @@ from pytest_corpus.suites.shared.claims.labels import (
     expect_no_label,
 )
 from pytest_corpus.suites.shared.claims.propagation import TestPropagation
-from pytest_corpus.suites.shared.contexts import keys_alike, new_key, new_tenant, require_tenants
+from pytest_corpus.suites.shared.contexts import new_key, new_tenant, require_tenants, similar_keys
 from pytest_corpus.suites.vector.support.answers import matches_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import direction
-from pytest_corpus.suites.vector.support.sandbox import VectorSandbox, shared_places, with_context
+from pytest_corpus.suites.vector.support.sandbox import VectorSandbox, shared_sandboxes, with_context
 from pytest_corpus.suites.vector.support.scenarios import checks, flow
 from pytest_corpus.suites.vector.support.scenarios.checks import (
     expect_exactly,
@@ -49,13 +49,13 @@ def test_one_context_flows_over_all_components(vector: Vector) -> None:
     vector.require("upsert", "query")
     ctx = flow.shared_context(vector.settings.edition)
     numbers = flow.embed_flow(vector, ctx)
-    sandbox = flow.make_place(vector, len(numbers), ctx["tenant"])
+    sandbox = flow.make_sandbox(vector, len(numbers), ctx["tenant"])
     old, new = ({"id": vector.name(), "vector": numbers, "metadata": {"source": "summary"}} for _ in range(2))
     sandbox.put(old)
     query = sandbox.args(vector=numbers, top_k=vector.limits.cap_matches(flow.MOST_MATCHES))
     sandbox.ask(numbers)
     flow.take_step(vector, "query", query, ctx)
-    sandbox.know(new)
+    sandbox.note_stored(new)
     flow.take_step(vector, "upsert", sandbox.args(vectors=[new]), ctx)
     if vector.limits.cap_matches(flow.MOST_MATCHES) > 1:
         expect_present(sandbox, new)
@@ -129,7 +129,7 @@ def test_keys_that_resemble_each_other_are_two(vector: Vector) -> None:
     sandbox = vector.sandbox()
     early = vector.item(20, {"kind": "early"})
     late = {**early, "metadata": {"kind": "late"}}
-    *others, key = keys_alike()
+    *others, key = similar_keys()
     for other in others:
         expect.either(with_context(sandbox, **other).upsert(late), *PERMANENT)
     sandbox.put(early)
@@ -159,7 +159,7 @@ def test_another_query_under_the_same_key_has_its_own_answer(vector: Vector, ope
     vector.require("query", operation)
     vector.features.need_direction()
     items = cached(vector, "asked under a key", lambda: [vector.item(degrees) for degrees in (20, 80, 140)])
-    [sandbox] = shared_places(vector, "asked under a key", lambda: [vector.sandbox(*items)])
+    [sandbox] = shared_sandboxes(vector, "asked under a key", lambda: [vector.sandbox(*items)])
     context_with_key = with_context(sandbox, **new_key())
     for item in items:
         expect_only_match(context_with_key, item, 1, operation)
@@ -200,7 +200,7 @@ def test_a_key_of_another_tenant_reaches_the_provider(vector: Vector) -> None:
         sandbox = VectorSandbox(vector, place, vector.dimensions, vector.metric, tenant_context(tenant))
         if vector.namespaces:  # if tenants share data, the item may exist already
             vector.call("create_namespace", vector.namespace_args(place), sandbox.ctx)
-        sandbox.know(item)
+        sandbox.note_stored(item)
         return [
             vector.call(*request_of(vector, sandbox, name, item), {**sandbox.ctx, **key}) for name, key in keys.items()
         ]
@@ -230,7 +230,7 @@ def test_a_key_of_another_tenant_is_another_write(vector: Vector, like: tuple[st
     for write, item in writes.items():
         key = new_key()
         for place in places:
-            place.know(item)
+            place.note_stored(item)
             operation, args = request_of(vector, place, write, item)
             vector.shared.actions.note(operation, args)
             expect.success(vector.call(operation, args, {**place.ctx, **key}), f"a {write}")
@@ -363,7 +363,7 @@ def send_twice_at_once(vector: Vector, name: str) -> tuple[list[Any], int]:
     op, item = None, cached(vector, "sent twice", lambda: vector.item(40))
     with suppress(Undecided):
         op = vector.faults.provider_op(name)
-    [sandbox] = shared_places(vector, "sent twice", lambda: [vector.sandbox(item, vector.item(120))])
+    [sandbox] = shared_sandboxes(vector, "sent twice", lambda: [vector.sandbox(item, vector.item(120))])
     request = vector.envelope(*request_of(vector, sandbox, name, item), {**sandbox.ctx, **new_key()})
     return replays.send_twice_at_once(vector, request, op)
 

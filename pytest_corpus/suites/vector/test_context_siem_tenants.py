@@ -19,7 +19,7 @@ from pytest_corpus.suites.shared.contexts import new_tenant, require_tenants
 from pytest_corpus.suites.vector.support.answers import matches_of, metadata_of, results_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import direction
-from pytest_corpus.suites.vector.support.sandbox import VectorSandbox, shared_places, with_context
+from pytest_corpus.suites.vector.support.sandbox import VectorSandbox, shared_sandboxes, with_context
 from pytest_corpus.suites.vector.support.scenarios import checks
 from pytest_corpus.suites.vector.support.shared import Item
 
@@ -141,7 +141,7 @@ def test_a_cached_answer_stays_with_its_tenant(vector: Vector, requirement: str)
         with suppress(NotApplicable):  # a pinned edition may not allow a scope
             scopes.append(cache_scope(vector, scope))
     items = cached(vector, "of each tenant", lambda: [vector.item(45) for _ in range(3)])
-    sandboxes = shared_places(vector, "of each tenant", lambda: make_for_each_tenant(vector, items))
+    sandboxes = shared_sandboxes(vector, "of each tenant", lambda: make_for_each_tenant(vector, items))
     for operation, ctx in product(reversed(operations) if is_scoped else operations, scopes):
         if operation == "batch_query" and ctx is not scopes[-1]:
             continue
@@ -154,5 +154,5 @@ def make_for_each_tenant(vector: Vector, items: Sequence[Item]) -> list[VectorSa
     sandboxes = checks.two_tenants(vector, items[0])
     sandboxes[1].put(items[1])
     name, tenant = sandboxes[0].name, sandboxes[0].ctx["tenant"]
-    third = vector.offer_place(name, items[2], tenant=f"-{tenant}")
+    third = vector.offer_sandbox(name, items[2], tenant=f"-{tenant}")
     return sandboxes if third is None else [*sandboxes, third]

@@ -16,7 +16,7 @@ from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.suites.vector.support.answers import failed_count, id_of, matches_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import direction
-from pytest_corpus.suites.vector.support.sandbox import VectorSandbox, offer_items, shared_places
+from pytest_corpus.suites.vector.support.sandbox import VectorSandbox, offer_items, shared_sandboxes
 from pytest_corpus.suites.vector.support.scenarios.checks import (
     expect_count,
     expect_exactly,
@@ -77,7 +77,7 @@ def four_items(vector: Vector) -> list[dict[str, Any]]:
 def four_lasting_vectors(vector: Vector) -> tuple[VectorSandbox, list[dict[str, Any]]]:
     """Return a sandbox with four vectors, for tests whose deletes remove nothing."""
     items = cached(vector, "four that stay", lambda: four_items(vector))
-    [sandbox] = shared_places(vector, "four that stay", lambda: [vector.sandbox(*items)])
+    [sandbox] = shared_sandboxes(vector, "four that stay", lambda: [vector.sandbox(*items)])
     return sandbox, items
 
 
@@ -93,7 +93,7 @@ def test_a_delete_is_answered_with_its_counts(vector: Vector) -> None:
 def test_a_deleted_vector_is_not_found(vector: Vector) -> None:
     """After the answer to its deletion, a vector is not found in any way, not even by queries that were sent before."""
     sandbox, items = four_vectors(vector)
-    sandbox.tell_apart(5)
+    sandbox.require_distinguishable(5)
     batched: list[dict[str, Any]] = [{"by": "batch_query"}] if vector.works("batch_query") else []
     filtered: list[dict[str, Any]] = [{"filter": {"part": 1}}] if vector.features.filters_work() else []
     for item, ways in ((items[1], [{}, *batched, *filtered]), (items[0], [{}]), (items[3], [{}])):

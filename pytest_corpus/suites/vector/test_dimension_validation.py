@@ -106,7 +106,7 @@ def test_only_items_of_another_dimension_fail(vector: Vector) -> None:
     expect.check(
         failed_count(reply.result) == 2, "2 failed items", f"{failed_count(reply.result)}", "result.failed_count"
     )
-    points = checks.points_at(reply, wrong, vector.settings.edition)
+    points = checks.names_wrong_items(reply, wrong, vector.settings.edition)
     expect.check(points, "failures of the items 1 and 3", f"{len(reply.failed_items)} others", "result.failures")
     found = sandbox.contents()
     stored = all(items[number]["id"] in found for number in (0, 2))

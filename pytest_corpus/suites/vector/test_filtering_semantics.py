@@ -14,7 +14,7 @@ from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.suites.vector.support.answers import id_of, matches_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import direction
-from pytest_corpus.suites.vector.support.sandbox import VectorSandbox, offer_items, shared_places
+from pytest_corpus.suites.vector.support.sandbox import VectorSandbox, offer_items, shared_sandboxes
 from pytest_corpus.suites.vector.support.scenarios import checks
 from pytest_corpus.suites.vector.support.scenarios.checks import are_equal, five_directions
 from pytest_corpus.suites.vector.support.shared import Item
@@ -168,16 +168,16 @@ def test_a_filter_compares_whole_values(vector: Vector, requirement: str) -> Non
     if requirement == "VEC-FILTER-5":
         items = held_items(vector, requirement)
         sandbox = vector.sandbox(*items)
-        odd = odd_items(vector)
+        odd = unusual_items(vector)
         taken = offer_items(sandbox, odd)
     else:
-        sandbox, items = place_with_metadata(vector, requirement)
+        sandbox, items = sandbox_with_metadata(vector, requirement)
     stored = [*items, *taken.values()]
     rounded = vector.capabilities.rounds_numbers
     for wanted, right in filters:
         if rounded and any(isinstance(value, float) for value in wanted.values()):
             continue
-        refusals = PERMANENT if any(map(is_odd, wanted.values())) else ()
+        refusals = PERMANENT if any(map(may_be_refused, wanted.values())) else ()
         expect_exact_matches(sandbox, wanted, stored, [items[number] for number in right], *refusals)
     for kind, item in odd.items():
         if kind in (*taken, *vocabulary.INJECTIONS):
@@ -186,7 +186,7 @@ def test_a_filter_compares_whole_values(vector: Vector, requirement: str) -> Non
             expect.check(fits, f"just what has the value ({kind}), or a refusal", f"{len(found or ())} matches")
 
 
-def is_odd(value: Any) -> bool:
+def may_be_refused(value: Any) -> bool:
     """True if a filter by a value may be refused: a text with signs (R138), or an integer beyond doubles."""
     if isinstance(value, str):
         return not (value.isascii() and value.isalnum())
@@ -198,16 +198,16 @@ def held_items(vector: Vector, requirement: str) -> list[Item]:
     return [vector.item(20 + 40 * number, metadata) for number, metadata in enumerate(HELD[requirement][0])]
 
 
-def place_with_metadata(vector: Vector, requirement: str) -> tuple[VectorSandbox, list[Item]]:
+def sandbox_with_metadata(vector: Vector, requirement: str) -> tuple[VectorSandbox, list[Item]]:
     """Return a sandbox with the vectors of some rows of `HELD`, the rows of this requirement first."""
     rows = cached(vector, "held", lambda: {name: held_items(vector, name) for name in HELD if name != "VEC-FILTER-5"})
-    [sandbox] = shared_places(
+    [sandbox] = shared_sandboxes(
         vector, "held", lambda: [vector.sandbox(*(item for row in rows.values() for item in row))]
     )
     return sandbox, [*rows[requirement], *(item for name, row in rows.items() if name != requirement for item in row)]
 
 
-def odd_items(vector: Vector) -> dict[str, Item]:
+def unusual_items(vector: Vector) -> dict[str, Item]:
     """Return vectors with unusual words as values of a key, or as keys."""
     values = vocabulary.choose(vocabulary.INJECTIONS, 3, ["expression", "condition"])
     several = {f"words {number}": text for number, text in enumerate(vocabulary.distribute_words(2, "w", UNPRINTABLE))}

@@ -17,7 +17,14 @@ from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.vector.support.answers import id_of, matches_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
-from pytest_corpus.suites.vector.support.geometry import METRICS, POLAR, SEEN_FROM, best, canonical, direction
+from pytest_corpus.suites.vector.support.geometry import (
+    METRICS,
+    POLAR,
+    SEEN_FROM,
+    canonical_metric,
+    direction,
+    ids_best_first,
+)
 from pytest_corpus.suites.vector.support.sandbox import VectorSandbox, expect_stored
 from pytest_corpus.suites.vector.support.scenarios.checks import (
     expect_exactly,
@@ -31,10 +38,10 @@ ODD_NAMES = 4
 """The number of namespaces in a run that have unusual words in their names."""
 
 
-def odd_sandbox(vector: Vector, turn: int, *items: Item) -> VectorSandbox:
+def sandbox_with_unusual_name(vector: Vector, turn: int, *items: Item) -> VectorSandbox:
     """Return a new namespace with these vectors. Its name has several unusual words, if accepted (R138)."""
     name = f"{vector.name('n')}{distribute_words(ODD_NAMES)[turn]}"
-    return (vector.offer_place(name, *items) if vector.namespaces else None) or vector.sandbox(*items)
+    return (vector.offer_sandbox(name, *items) if vector.namespaces else None) or vector.sandbox(*items)
 
 
 @core("VEC-NS-1")
@@ -56,7 +63,7 @@ def test_a_namespace_that_was_created_can_be_used(vector: Vector) -> None:
 def test_a_namespace_that_was_deleted_can_be_created_again(vector: Vector) -> None:
     """A name can be used again after its namespace was deleted."""
     vector.features.need_namespaces()
-    sandbox = odd_sandbox(vector, 0)
+    sandbox = sandbox_with_unusual_name(vector, 0)
     expect.success(vector.call("delete_namespace", {"namespace": sandbox.name}), "the deletion")
     again, item = vector.sandbox(name=sandbox.name), vector.item(120)
     again.put(item)
@@ -71,7 +78,7 @@ def test_one_namespace_is_not_found_in_another(vector: Vector) -> None:
     name, long, *similar = similar_names(vector.name("n"), len(kinds), kinds)
     items = [[vector.item(degrees) for degrees in (20, 100)] for _ in range(2)]
     sandboxes = [vector.sandbox(*items[0], name=name)]
-    sandboxes.append(vector.offer_place(long, *items[1]) or vector.sandbox(*items[1]))
+    sandboxes.append(vector.offer_sandbox(long, *items[1]) or vector.sandbox(*items[1]))
     for places in offer_in_turn(vector, [(each, None, vector.item(20)) for each in similar]):
         for other, item in places[:1]:  # writing to the second one could change others
             expect_exactly(other, item, claim="only the vector of a namespace whose name resembles that of another")
@@ -92,7 +99,7 @@ def test_the_same_id_in_two_namespaces_is_two_vectors(vector: Vector) -> None:
     vector.features.need_namespaces()
     one = vector.item(20, {"kind": "one"})
     other = {**one, "vector": direction(110, vector.dimensions), "metadata": {"kind": "other"}}
-    first, second = odd_sandbox(vector, 1, one), odd_sandbox(vector, 2, other)
+    first, second = sandbox_with_unusual_name(vector, 1, one), sandbox_with_unusual_name(vector, 2, other)
     for sandbox, item in ((first, one), (second, other)):
         expect_metadata(expect_exactly(sandbox, item), [item], "the metadata of this namespace")
     deletes: list[dict[str, Any]] = [{"filter": one["metadata"]}] if vector.features.deletes_by_filter else []
@@ -109,7 +116,7 @@ def test_a_deleted_namespace_holds_nothing(vector: Vector) -> None:
     """A deleted namespace has no matches or is an error, and a new one of its name is empty, for old queries too."""
     vector.features.need_namespaces("delete_namespace")
     items = [vector.item(20), vector.item(110)]
-    sandbox, asked = odd_sandbox(vector, 3, *items), items[0]["vector"]
+    sandbox, asked = sandbox_with_unusual_name(vector, 3, *items), items[0]["vector"]
     before = expect.success(sandbox.ask(asked, 3), "an answer to the query")
     expect.check(matches_of(before), "the vectors before", "no matches")
     expect.success(vector.call("delete_namespace", {"namespace": sandbox.name}), "the deletion")
@@ -130,7 +137,7 @@ def test_deleting_a_namespace_leaves_the_others(vector: Vector) -> None:
     item = vector.item(20)
     (name, *similar) = similar_names(vector.name("n"), vector.features.names_at_once(2), ["composed", "decomposed"])
     doomed, *kept = (vector.sandbox(item, name=each) for each in (name, f"{name}x"))
-    others = [other for each in similar if (other := vector.offer_place(each, item)) is not None]
+    others = [other for each in similar if (other := vector.offer_sandbox(each, item)) is not None]
     for each in [doomed, *others[:1]]:
         expect.success(vector.call("delete_namespace", {"namespace": each.name}), "the deletion")
     kept += others[1:]
@@ -153,7 +160,7 @@ def test_a_query_on_an_unknown_namespace_is_refused(vector: Vector, requirement:
 def test_each_namespace_keeps_its_own_metric(vector: Vector) -> None:
     """Namespaces of different metrics rank the same vectors by their own metric, also if created again."""
     vector.features.need_namespaces()
-    is_right = len({canonical(metric) for metric in vector.limits.metrics}) >= 2
+    is_right = len({canonical_metric(metric) for metric in vector.limits.metrics}) >= 2
     expect.applicable(is_right, "fewer than two metrics are listed")
     expect.applicable(vector.dimensions != 1, "on a line the metrics do not differ")
     items = [vector.item(metadata=None, vector=direction(angle, vector.dimensions, size)) for angle, size in POLAR]
@@ -167,11 +174,13 @@ def test_each_namespace_keeps_its_own_metric(vector: Vector) -> None:
     rankings = {str(sandbox.truth): sandbox.ids(query, len(items)) for sandbox in sandboxes}
     vectors = {item["id"]: item["vector"] for item in items}
     for metric, ranking in rankings.items():
-        orders = {other: [name for name in best(other, query, vectors) if name in ranking] for other in rankings}
+        orders = {
+            other: [name for name in ids_best_first(other, query, vectors) if name in ranking] for other in rankings
+        }
         orders = (
             orders
             if vector.limits.approximate
-            else {name: best(name, query, vectors)[: len(ranking)] for name in rankings}
+            else {name: ids_best_first(name, query, vectors)[: len(ranking)] for name in rankings}
         )
         own, others = orders[metric], [other for other, order in orders.items() if ranking == order]
         expect.check(ranking == own or not others, f"the ranking of {metric}", f"that of {' or '.join(others)}")
@@ -266,7 +275,7 @@ def test_a_namespace_whose_creation_was_refused_is_unknown(vector: Vector) -> No
 def create_with_other_metrics(vector: Vector) -> list[Reply]:
     """Create namespaces with metrics that are not offered; return the answers."""
     vector.features.need_namespaces("create_namespace")
-    offered = {canonical(metric) for metric in vector.limits.metrics}
+    offered = {canonical_metric(metric) for metric in vector.limits.metrics}
     asked = ["no_such_metric", *(each for each in METRICS if offered and each not in offered)]
     return [vector.call("create_namespace", {**vector.namespace_args(), "distance_metric": metric}) for metric in asked]
 

@@ -16,7 +16,15 @@ from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.store.results import next_cursor
 from pytest_corpus.suites.vector.support.answers import id_of, matches_of, metadata_of, vector_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
-from pytest_corpus.suites.vector.support.geometry import SINGLE, TOLERANCE, alike, best, canonical, direction, parallel
+from pytest_corpus.suites.vector.support.geometry import (
+    SINGLE,
+    TOLERANCE,
+    are_alike,
+    are_parallel,
+    canonical_metric,
+    direction,
+    ids_best_first,
+)
 from pytest_corpus.suites.vector.support.pages import next_page
 from pytest_corpus.suites.vector.support.requests import HOME
 from pytest_corpus.suites.vector.support.sandbox import VectorSandbox
@@ -88,7 +96,7 @@ def test_an_approximate_search_finds_nearly_all(vector: Vector, many: int, delet
     expect.applicable(vector.limits.approximate, "capabilities do not speak of an approximate search")
     vector.features.need_direction()
     vector.require("query", *(["delete"] if deleted else []))
-    metric, top_k = canonical(vector.metric) or "cosine", vector.limits.cap_matches(10)
+    metric, top_k = canonical_metric(vector.metric) or "cosine", vector.limits.cap_matches(10)
     items = [vector.item(3 + 174 * number / many) for number in range(many)]
     sandbox = vector.sandbox(*items)
     gone = [item["id"] for item in items[1::2][:deleted]]
@@ -96,7 +104,7 @@ def test_an_approximate_search_finds_nearly_all(vector: Vector, many: int, delet
     vectors = {item["id"]: item["vector"] for item in items if item["id"] not in gone}
     asked, found = items[:: many // 30], 0
     for item in asked:
-        found += len({*best(metric, item["vector"], vectors)[:top_k]} & {*sandbox.ids(item["vector"], top_k)})
+        found += len({*ids_best_first(metric, item["vector"], vectors)[:top_k]} & {*sandbox.ids(item["vector"], top_k)})
     recall = found / (top_k * len(asked))
     expect.check(recall >= RECALL, f"a recall of {RECALL} or more", f"{recall:.2f}", "result.matches")
 
@@ -105,7 +113,7 @@ def test_an_approximate_search_finds_nearly_all(vector: Vector, many: int, delet
 @pytest.mark.parametrize("count", [5, 20])
 def test_the_matches_are_the_best_of_all(vector: Vector, count: int) -> None:
     """The best vectors are found, whatever the order of writing."""
-    metric = canonical(vector.metric) or "cosine"
+    metric = canonical_metric(vector.metric) or "cosine"
     vector.features.need_direction(metric)
     if count == len(HOME):
         sandbox, items = five_directions(vector)
@@ -115,7 +123,7 @@ def test_the_matches_are_the_best_of_all(vector: Vector, count: int) -> None:
     vectors = {str(item["id"]): item["vector"] for item in items}
     for number, degrees in enumerate((0, 21, 38, 59, 118, 180)):
         query, top_k = direction(degrees, vector.dimensions), 1 + number % 3
-        wanted, found = best(metric, query, vectors), sandbox.ids(query, top_k)
+        wanted, found = ids_best_first(metric, query, vectors), sandbox.ids(query, top_k)
         if vector.limits.approximate:
             wanted = [name for name in wanted if name in found]
         wanted = wanted[: vector.limits.cap_matches(top_k)]
@@ -180,7 +188,7 @@ def test_vectors_are_in_the_matches_when_asked_for(vector: Vector) -> None:
         if vector.dimensions > 2:
             item["vector"][-1] = round(0.1234567 + number / 10, 7)
     sandbox = vector.sandbox(*items)
-    fits = alike if canonical(sandbox.metric) in ("euclidean", "dot") else parallel
+    fits = are_alike if canonical_metric(sandbox.metric) in ("euclidean", "dot") else are_parallel
     for metadata in (True, False):
         found = find_all(sandbox, include_vectors=True, include_metadata=metadata)
         expect_all_found(vector, found, items)
@@ -206,7 +214,7 @@ def test_any_finite_number_is_a_component(vector: Vector, kind: str) -> None:
     sandbox = vector.sandbox()
     for batch in ((item,), (other,)) if vector.limits.batch == 1 else ((item, other),):
         expect.full_success(sandbox.upsert(*batch), "an upsert of such components")
-    if canonical(sandbox.metric) == "cosine" or vector.dimensions > 1:
+    if canonical_metric(sandbox.metric) == "cosine" or vector.dimensions > 1:
         is_right = sandbox.ids(components[kind], 1) == [item["id"]]
         expect.check(is_right, "the vector itself", "another vector, or no match")
 
@@ -216,7 +224,7 @@ def test_any_finite_number_is_a_component(vector: Vector, kind: str) -> None:
 def test_an_empty_namespace_has_no_matches(vector: Vector, emptied: bool) -> None:
     """A namespace without vectors, new or emptied, returns no matches or INDEX_NOT_READY."""
     vector.require("query", "delete")
-    sandbox, reply = empty_place(vector)
+    sandbox, reply = empty_sandbox(vector)
     if emptied:
         item = vector.item(30)
         sandbox = vector.sandbox(item)
@@ -228,7 +236,7 @@ def test_an_empty_namespace_has_no_matches(vector: Vector, emptied: bool) -> Non
 
 
 @remembered
-def empty_place(vector: Vector) -> tuple[VectorSandbox, Reply]:
+def empty_sandbox(vector: Vector) -> tuple[VectorSandbox, Reply]:
     """Return a sandbox without vectors, and the answer to a query of the sandbox."""
     sandbox = vector.sandbox()
     return sandbox, sandbox.ask()
@@ -237,7 +245,7 @@ def empty_place(vector: Vector) -> tuple[VectorSandbox, Reply]:
 @pytest.mark.requirement("VEC-QUERY-15")
 def test_an_index_that_is_not_ready_says_when_to_retry(vector: Vector) -> None:
     """The error INDEX_NOT_READY has a `retry_after_ms`."""
-    _, reply = empty_place(vector)
+    _, reply = empty_sandbox(vector)
     expect.applicable(reply.is_a("IndexNotReady"), "an empty namespace gives no matches")
     expect.check(reply.body.get("retry_after_ms") is not None, "a number", "no number", "retry_after_ms")
 
@@ -261,8 +269,8 @@ def test_pages_give_every_match_once(vector: Vector, top_k: int) -> None:
         seen += [id_of(match) for match in sandbox.expect_own(matches_of(result))]
     expect.check(not next_cursor(result), "a last page", f"none after {MOST_PAGES}", "result.next_page_token")
     expect.check(len(set(seen)) == len(seen), "every match once", "one of them again", "result.matches")
-    metric, vectors = canonical(vector.metric) or "cosine", {str(item["id"]): item["vector"] for item in items}
-    wanted = best(metric, query["vector"], vectors)
+    metric, vectors = canonical_metric(vector.metric) or "cosine", {str(item["id"]): item["vector"] for item in items}
+    wanted = ids_best_first(metric, query["vector"], vectors)
     expect.check(set(seen) <= set(wanted), "vectors of the namespace", "vectors of another namespace", "result.matches")
     ends = {query["top_k"], vector.capabilities.limit("max_top_k"), len(wanted)}
     ends |= {len(seen)} if vector.limits.approximate else set()
@@ -299,4 +307,6 @@ def test_the_query_vector_is_that_of_the_query(vector: Vector) -> None:
         query = {**args, **vector.query_args(degrees)}
         given = expect.success(vector.call("query", query)).get("query_vector")
         expect.applicable(given, "no query_vector is given")
-        expect.check(alike(given, query["vector"]), "the vector of the query", "another vector", "result.query_vector")
+        expect.check(
+            are_alike(given, query["vector"]), "the vector of the query", "another vector", "result.query_vector"
+        )

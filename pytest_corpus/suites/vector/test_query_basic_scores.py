@@ -13,7 +13,7 @@ from pytest_corpus.spec.errors import PERMANENT, is_a
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.vector.support.answers import id_of, matches_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
-from pytest_corpus.suites.vector.support.geometry import METRICS, direction, near
+from pytest_corpus.suites.vector.support.geometry import METRICS, direction, is_near
 from pytest_corpus.suites.vector.support.scenarios.checks import Ranking, five_directions, rankings
 
 HUGE = 1e200
@@ -56,9 +56,9 @@ def expect_textbook_numbers(ranking: Ranking, metric: str) -> None:
     given = [match.get(key) for match in ranking.matches]
     true = [-value if metric == "euclidean" else value for value in ranking.goodness]
     scale = max(1.0, *map(abs, ranking.truth.values()))
-    native = all(near(number, value, scale) for number, value in zip(given, true, strict=True))
+    native = all(is_near(number, value, scale) for number, value in zip(given, true, strict=True))
     halved = metric == "cosine" and all(
-        near(number, (1 + value) / 2) for number, value in zip(given, true, strict=True)
+        is_near(number, (1 + value) / 2) for number, value in zip(given, true, strict=True)
     )
     squeezed = metric == "dot" and all(isinstance(number, (int, float)) and 0 <= number <= 1 for number in given)
     expect.check(native or halved or squeezed, f"the {metric} {key}", "another number", f"result.matches.{key}")
@@ -69,9 +69,9 @@ def expect_textbook_numbers(ranking: Ranking, metric: str) -> None:
 def test_a_vector_of_zeros_is_a_vector(vector: Vector, requirement: str, metric: str) -> None:
     """A vector of zeros is stored and found under each metric, or refused permanently; answers have no NaN."""
     spelled = vector.features.spelling(metric)
-    zero, reply, *queries = send_extremes(vector, spelled)[0]
+    zero, reply, *queries = upsert_extremes(vector, spelled)[0]
     if requirement == "COM-NUM-2":
-        for answer in (*queries, *send_extremes(vector, spelled)[1][2:]):
+        for answer in (*queries, *upsert_extremes(vector, spelled)[1][2:]):
             expect.readable(answer)
             expect_audited("COM-NUM-2", answer, vector)
         return
@@ -82,11 +82,11 @@ def test_a_vector_of_zeros_is_a_vector(vector: Vector, requirement: str, metric:
     if stored and queries[0].is_success and metric == "euclidean":
         matches = {id_of(match): match for match in matches_of(queries[0].result)}
         given = matches.get(zero, {"distance": 1}).get("distance", 0)
-        expect.check(near(given, 0.0), "a distance of 0", "another distance, or no match", "result.matches.distance")
+        expect.check(is_near(given, 0.0), "a distance of 0", "another distance, or no match", "result.matches.distance")
 
 
 @remembered
-def send_extremes(vector: Vector, metric: str) -> list[tuple[Any, ...]]:
+def upsert_extremes(vector: Vector, metric: str) -> list[tuple[Any, ...]]:
     """Upsert a vector of zeros and a huge one; return for each: id, reply to the upsert, replies to two queries."""
     other, found = vector.item(20), list[tuple[Any, ...]]()
     sandbox = vector.sandbox(other, metric=metric)

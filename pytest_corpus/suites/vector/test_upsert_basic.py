@@ -24,8 +24,8 @@ from pytest_corpus.suites.shared.claims.replays import TestEarlyReplays
 from pytest_corpus.suites.shared.contexts import new_key, new_tenant
 from pytest_corpus.suites.vector.support.answers import failed_count, id_of, metadata_of, vector_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
-from pytest_corpus.suites.vector.support.geometry import alike, direction
-from pytest_corpus.suites.vector.support.sandbox import VectorSandbox, offer_items, shared_places, with_context
+from pytest_corpus.suites.vector.support.geometry import are_alike, direction
+from pytest_corpus.suites.vector.support.sandbox import VectorSandbox, offer_items, shared_sandboxes, with_context
 from pytest_corpus.suites.vector.support.scenarios.checks import (
     are_equal,
     expect_count,
@@ -37,7 +37,7 @@ from pytest_corpus.suites.vector.support.scenarios.checks import (
     items_with_ids,
     items_with_words,
     mixed_batches,
-    points_at,
+    names_wrong_items,
 )
 from pytest_corpus.suites.vector.support.scenarios.concurrent_writes import history
 from pytest_corpus.suites.vector.support.scenarios.state_machine import VectorContents, rules_of
@@ -120,7 +120,7 @@ def test_what_was_upserted_is_found_by_a_query_asked_before(vector: Vector) -> N
         before == [old["id"]] or (vector.limits.approximate and not before), "the only vector", "other matches, or none"
     )
     sandbox.put(new)
-    sandbox.tell_apart(query["top_k"])
+    sandbox.require_distinguishable(query["top_k"])
     expect.check(new["id"] in sandbox.ids(**query), "the vector that was upserted since", "no match of the vector")
     sandbox.put({**new, "metadata": {"kind": "new"}})
     found_by_id = {id_of(match): match for match in sandbox.matches(**query)}
@@ -169,7 +169,7 @@ def test_an_upsert_of_a_known_id_replaces_the_vector(vector: Vector) -> None:
     found = expect_exactly(sandbox, *moved.values(), other, include_vectors=True)
     for name, item in moved.items():
         if held := vector_of(found[name]).get("vector"):
-            is_right = alike(held, item["vector"])
+            is_right = are_alike(held, item["vector"])
             expect.check(is_right, "the new vector", "another vector", "result.matches.vector.vector")
     if vector.dimensions > 1:
         nearest = sandbox.ids(direction(10, vector.dimensions), 1)
@@ -182,7 +182,7 @@ def test_an_upsert_of_a_known_id_replaces_its_metadata(vector: Vector, requireme
     """Answers and filters show only the new values, and no old key."""
     item, new, [sandbox] = (
         *replacement(vector),
-        shared_places(vector, "replaced", lambda: [place_with_replacement(vector)]),
+        shared_sandboxes(vector, "replaced", lambda: [sandbox_with_replaced_metadata(vector)]),
     )
     found = expect_present(sandbox, item)[item["id"]]
     if requirement == "VEC-UPSERT-16":
@@ -201,7 +201,7 @@ def replacement(vector: Vector) -> tuple[Item, dict[str, Any]]:
     return vector.item(30, {"kind": "old", "part": 1, "old": "a"}), {"kind": "new", "part": 2}
 
 
-def place_with_replacement(vector: Vector) -> VectorSandbox:
+def sandbox_with_replaced_metadata(vector: Vector) -> VectorSandbox:
     """Return a sandbox in which the metadata of a vector were replaced."""
     item, new = replacement(vector)
     sandbox = vector.sandbox(item, vector.item(120, {"kind": "other"}))
@@ -214,7 +214,7 @@ def test_a_value_of_metadata_comes_back(vector: Vector, requirement: str) -> Non
     """Each metadata value comes back unchanged, with its type."""
     scalars = SCALARS if vector.capabilities.rounds_numbers else {**SCALARS, **DOUBLES}
     held = {"VEC-UPSERT-6": scalars, "VEC-UPSERT-19": DOUBLES, "VEC-UPSERT-15": NULL_AND_LISTS}[requirement]
-    item, [sandbox] = vector.item(30, held), shared_places(vector, "metadata", lambda: [vector.sandbox()])
+    item, [sandbox] = vector.item(30, held), shared_sandboxes(vector, "metadata", lambda: [vector.sandbox()])
     if requirement == "VEC-UPSERT-6":
         sandbox.put(item)
     else:
@@ -269,12 +269,12 @@ def test_a_bad_item_does_not_decide_of_the_others(vector: Vector, requirement: s
     found = False
     for batch in mixed_batches(vector)[at]:
         if requirement == "VEC-UPSERT-11":
-            batch.expect_settled()
+            batch.expect_consistent()
         if not batch.reply.is_success or (vector.settings.edition == "1.0.0" and "id" not in batch.bad[at]):
             continue
         found = True
         if requirement == "VEC-UPSERT-12":
-            points = points_at(batch.reply, batch.bad, vector.settings.edition)
+            points = names_wrong_items(batch.reply, batch.bad, vector.settings.edition)
             got = "a failure at another index, or at none"
             expect.check(points, f"a failure at the index {at}", got, "result.failures", on=[batch.reply])
             named = all(map(error_names, failed_items(batch.reply.result)))
@@ -287,7 +287,7 @@ def test_bad_items_of_two_kinds_do_not_decide_of_the_others(vector: Vector) -> N
     """With two bad items of different kinds the counts match the stored vectors."""
     vector.limits.require_batch_of(4)
     for batch in mixed_batches(vector)[-1]:
-        batch.expect_settled()
+        batch.expect_consistent()
 
 
 @pytest.mark.requirement("VEC-UPSERT-13")
@@ -327,7 +327,7 @@ def test_an_item_may_name_a_namespace(vector: Vector) -> None:
     reply = one.upsert({**item, "namespace": other.name})
     expect.either(reply, "BadRequest", "NotSupported")
     if reply.is_carried_out:
-        other.know(item)
+        other.note_stored(item)
         found = (item["id"] in one.contents()) + (item["id"] in other.contents())
         expect.check(found == 1, "the vector in one of the two namespaces", f"it is in {found}")
 
@@ -354,11 +354,11 @@ def test_upserts_at_the_same_time_are_all_stored(vector: Vector) -> None:
     """Concurrent upserts into several namespaces and of several tenants are all found with their metadata."""
     vector.require("upsert", "query")
     many = max(2, min(8, vector.capabilities.limit("concurrency") or 8))
-    places = places_side_by_side(vector)
+    places = sandboxes_side_by_side(vector)
     items = [vector.item(10 + 160 * part / many, {"part": part}) for part in range(many)]
     homes = [places[number % len(places)] for number in range(many)]
     for home, item in zip(homes, items, strict=True):
-        home.know(item)
+        home.note_stored(item)
     requests = [
         vector.envelope("upsert", home.args(vectors=[item]), home.ctx) for home, item in zip(homes, items, strict=True)
     ]
@@ -385,7 +385,7 @@ def test_upserts_at_the_same_time_are_all_stored(vector: Vector) -> None:
         expect_metadata(found, own, "its own metadata with each vector")
 
 
-def places_side_by_side(vector: Vector) -> list[VectorSandbox]:
+def sandboxes_side_by_side(vector: Vector) -> list[VectorSandbox]:
     """Return sandboxes that differ only in namespace or tenant, if both are offered; else one sandbox."""
     places = [vector.sandbox()]
     if vector.namespaces and vector.features.names_at_once(2) > 1:

@@ -84,7 +84,7 @@ class ClientTarget(Target):
         """The operations with a builder that has an unambiguous name."""
         return [case.op for case in CASES if self.library.name_of(case) and not self.library.is_unclear(case)]
 
-    def decide(self, op: str, requirement: str) -> None:
+    def check_stage(self, op: str, requirement: str) -> None:
         """Check that the envelope of an operation passes the stage that decides a requirement.
 
         Raises Violation if it fails, NotApplicable if there is no builder or nothing to check, NotAssessed if the

@@ -65,7 +65,7 @@ def test_a_builder_builds_without_arguments(library: ClientTarget, op: str) -> N
 )
 def test_an_envelope_passes_a_stage(library: ClientTarget, op: str, requirement: str) -> None:
     """The envelope of each builder passes each stage of the pipeline."""
-    library.decide(op, requirement)
+    library.check_stage(op, requirement)
 
 
 @each
@@ -81,7 +81,7 @@ def test_the_deadline_is_a_point_in_time(library: ClientTarget, op: str) -> None
 @pytest.mark.requirement("WIR-ARGS-2")
 def test_the_arguments_meet_their_schema(library: ClientTarget, op: str) -> None:
     """The arguments are valid under the schema of the operation."""
-    library.decide(op, "WIR-ARGS-2")
+    library.check_stage(op, "WIR-ARGS-2")
 
 
 @each

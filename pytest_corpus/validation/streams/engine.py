@@ -182,13 +182,13 @@ class StreamValidationEngine:
     def _validate_payload(self, payload: bytes | None, event: str) -> None:
         if payload is None:
             limit = self.config.max_frame_bytes
-            self._machine.unreadable(ErrorType.FRAME_SIZE, f"measures more than {limit} bytes")
+            self._machine.report_unreadable(ErrorType.FRAME_SIZE, f"measures more than {limit} bytes")
             return
         value, flaw = parse(payload, closely=self._machine.must_validate_next)
         if self.config.framing == "event" and event in EVENTS and not (isinstance(value, dict) and "event" in value):
             value = {"event": event, "data": value}
         if flaw:
-            self._machine.unreadable(_ERROR_TYPES[flaw.fault], flaw.message, flaw.path, value)
+            self._machine.report_unreadable(_ERROR_TYPES[flaw.fault], flaw.message, flaw.path, value)
         else:
             self._machine.frame(value)
 

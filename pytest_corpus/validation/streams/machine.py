@@ -148,7 +148,7 @@ class StreamMachine:
         elif not self._accept_valid_frame(frame):
             self._check_canonical_frame(frame)
 
-    def unreadable(self, error_type: str, message: str, path: str = "", value: object = None) -> None:
+    def report_unreadable(self, error_type: str, message: str, path: str = "", value: object = None) -> None:
         """Count a frame that is not JSON. `value` is the result of a lenient parser and may be a terminal."""
         if not self._count_next():
             return
@@ -229,7 +229,7 @@ class StreamMachine:
             self.note(*defect)
         if "chunk" in frame:
             chunk = frame["chunk"]
-            problems = self._problems(self.plan.chunk, chunk) if chosen else end_problems(chunk)
+            problems = self._problems(self.plan.chunk, chunk) if chosen else finality_problems(chunk)
             self._add_problems(ErrorType.CHUNK_SCHEMA, problems, "chunk")
 
     def _check_event_frame(self, frame: dict[Any, Any]) -> None:
@@ -342,7 +342,7 @@ def event_defects(frame: dict[Any, Any]) -> Iterator[Defect]:
         yield ErrorType.FRAME_SHAPE, "is a key that is not allowed here", key
 
 
-def end_problems(chunk: object) -> list[Problem]:
+def finality_problems(chunk: object) -> list[Problem]:
     """Return a list with the problem of the `is_final` of a chunk; empty if it is a boolean."""
     if not isinstance(chunk, dict):
         return [Problem("", "type", "must be object", "")]

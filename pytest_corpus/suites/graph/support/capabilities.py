@@ -47,14 +47,14 @@ class OperationNames:
             raise NotApplicable(f"capabilities list no {name} for batches")
         return self._prefix() + name
 
-    def spelling(self, name: str) -> str:
+    def spell_or_bare(self, name: str) -> str:
         """Return the name of an operation in batches, or its bare name if batches do not accept it."""
         try:
             return self.spell(name)
         except NotApplicable:
             return name
 
-    def carries(self, operation: str) -> bool:
+    def accepts_writes(self, operation: str) -> bool:
         """True if `batch`, or `transaction`, is offered and accepts every write."""
         try:
             return self._graph.works(operation) and all(map(self.spell, WRITES))

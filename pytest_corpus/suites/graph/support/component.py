@@ -86,7 +86,7 @@ class Graph(GraphCapabilities):
         return ReplayProbe(
             Request("upsert_nodes", {**sandbox.place, "nodes": [node]}, sandbox.ctx),
             lambda: sandbox.put(newer),
-            lambda: sandbox.expect_all_show([value_of(newer)], "the last written node"),
+            lambda: sandbox.expect_all_show_values([value_of(newer)], "the last written node"),
         )
 
 

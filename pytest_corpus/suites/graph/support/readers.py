@@ -18,7 +18,7 @@ from pytest_corpus.suites.graph.support.answers import size
 from pytest_corpus.suites.graph.support.capabilities import ASKING, SEEDS, GraphCapabilities
 from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.run_state import MANY
-from pytest_corpus.suites.graph.support.sandbox import EDGE_READERS, NODE_READERS, GraphSandbox, try_look
+from pytest_corpus.suites.graph.support.sandbox import EDGE_READERS, NODE_READERS, GraphSandbox, call_or_none
 
 _NAMESPACE = re.compile(r"'namespace': '([^']*)'")
 _READS = re.compile(r"'filter'|'op': '(graph\.)?query'")
@@ -34,7 +34,7 @@ class Readers:
     def correct_for_nodes(self) -> Mapping[str, bool]:
         """Return for each operation True if it shows exactly the nodes that the suite wrote."""
         with self._graph.client.provider.paused():
-            return self._graph.shared.find_once("node_readers", lambda: _node_readers(self._graph))
+            return self._graph.shared.find_once("node_readers", lambda: _try_node_readers(self._graph))
 
     @reading_separately()
     def for_nodes(self) -> list[str]:
@@ -45,7 +45,7 @@ class Readers:
     def for_edges(self) -> list[str]:
         """Return the operations that show edges correctly, else all of them. Raises NotAssessed if there are none."""
         with self._graph.client.provider.paused():
-            found = self._graph.shared.find_once("edge_readers", lambda: _edge_readers(self._graph))
+            found = self._graph.shared.find_once("edge_readers", lambda: _try_edge_readers(self._graph))
         return _choose(found, "show edges: neither traversal nor a query of a known dialect")
 
     @reading_separately()
@@ -88,12 +88,12 @@ def _choose(readers: Mapping[str, bool], purpose: str) -> list[str]:
 
 
 @reading_separately()
-def _node_readers(graph: GraphCapabilities) -> dict[str, bool]:
+def _try_node_readers(graph: GraphCapabilities) -> dict[str, bool]:
     """Return for each operation True if it shows exactly the content of a sandbox, before and after a first write."""
     readers = {name: True for name in NODE_READERS if graph.works(name)}
     for sandbox, wanted in _written_nodes(graph):
         for name, correct in readers.items():
-            readers[name] = correct and try_look(sandbox.read_values, name) == sorted(wanted)
+            readers[name] = correct and call_or_none(sandbox.read_values, name) == sorted(wanted)
     return readers
 
 
@@ -107,22 +107,22 @@ def _written_nodes(graph: GraphCapabilities) -> Iterator[tuple[GraphSandbox, lis
     yield places[0], []
     for sandbox in places:
         nodes = [sandbox.node(name) for name in "abc"]
-        if try_look(sandbox.put, *nodes):
+        if call_or_none(sandbox.put, *nodes):
             yield sandbox, [value_of(node) for node in nodes]
 
 
 @reading_separately()
-def _edge_readers(graph: GraphCapabilities) -> dict[str, bool]:
+def _try_edge_readers(graph: GraphCapabilities) -> dict[str, bool]:
     """Return for each operation True if it shows exactly the edges of the plain nodes and of another sandbox."""
     readers = {
         name: True for name in EDGE_READERS if graph.works(name) and (name == "traversal" or can_ask(graph, "links"))
     }
     graph.seed()
-    _follow(readers, graph.seeds, "s1", {"s2": f"v-{graph.seeds.tag}-s2"})
+    _exclude_wrong_edge_readers(readers, graph.seeds, "s1", {"s2": f"v-{graph.seeds.tag}-s2"})
     sandbox = graph.sandbox()
     nodes = [sandbox.node("a"), sandbox.node("b")]
-    if try_look(sandbox.put, *nodes) and try_look(sandbox.link, sandbox.edge("a", "b")):
-        _follow(readers, sandbox, "a", {"b": value_of(nodes[1])})
+    if call_or_none(sandbox.put, *nodes) and call_or_none(sandbox.link, sandbox.edge("a", "b")):
+        _exclude_wrong_edge_readers(readers, sandbox, "a", {"b": value_of(nodes[1])})
     return readers
 
 
@@ -136,10 +136,12 @@ def can_ask(graph: GraphCapabilities, purpose: str, dialect: str | None = None) 
     return True
 
 
-def _follow(readers: dict[str, bool], sandbox: GraphSandbox, source: str, target: Mapping[str, str]) -> None:
+def _exclude_wrong_edge_readers(
+    readers: dict[str, bool], sandbox: GraphSandbox, source: str, target: Mapping[str, str]
+) -> None:
     """In `readers`, set an operation to False unless it shows that all edges of `source` lead to the node `target`."""
     for name, correct in readers.items():
-        found, wanted = try_look(sandbox.ends, name, source), sandbox.expected_ends(name, target)
+        found, wanted = call_or_none(sandbox.read_targets, name, source), sandbox.targets_to_show(name, target)
         # Plain requests may have added edges between the same seeds, which only a traversal shows.
         same = found is not None and set(found) == set(wanted) if name == "traversal" else found == wanted
         readers[name] = correct and same
@@ -220,7 +222,7 @@ class GraphProbe(Probe):
         return True
 
     def names_seen(self, reader: str) -> set[str] | None:
-        found = try_look(self._sandbox.read_values, reader)
+        found = call_or_none(self._sandbox.read_values, reader)
         return None if found is None else {*map(self._sandbox.name_of, found)}
 
     def write_in_order(self) -> tuple[bool, set[str]]:
@@ -274,21 +276,21 @@ class GraphPrerequisites(Prerequisites):
         if name in NAMING and is_refused(reply) and self.takes_only_uuids():
             return Blocked(ANY_ID, "only ids that are UUIDs are taken")
         if name in ("upsert_edges", "traversal") and is_refused(reply) and not reply.is_a("NotSupported"):
-            return self._without_nodes()
-        return self._deletes(name) if name in DELETES and is_refused(reply) else None
+            return self._obstacle_to_nodes()
+        return self._obstacle_to_delete(name) if name in DELETES and is_refused(reply) else None
 
-    def _without_nodes(self) -> Blocked | None:
+    def _obstacle_to_nodes(self) -> Blocked | None:
         """Return the reason why the nodes of plain requests cannot be written; None if they can, or this is unknown."""
         graph = self._calls
         if not graph.works("upsert_nodes"):
             obstacle = graph.shared.obstacles.get("upsert_nodes")
             return obstacle if isinstance(obstacle, Blocked) else None
-        shown = [try_look(graph.seeds.read_values, reader) for reader in NODE_READERS if graph.works(reader)]
+        shown = [call_or_none(graph.seeds.read_values, reader) for reader in NODE_READERS if graph.works(reader)]
         if [] not in shown or any(shown):
             return None
         return Blocked(NODES, "no operation shows the nodes that were written for the request")
 
-    def _deletes(self, name: str) -> Blocked | None:
+    def _obstacle_to_delete(self, name: str) -> Blocked | None:
         """Return the obstacle if a delete of existing items is refused; None if only unknown items are refused."""
         graph = self._calls
         write, args = {

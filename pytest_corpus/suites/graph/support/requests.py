@@ -41,16 +41,16 @@ class GraphRequests(Requests):
         if name in NEEDY:
             self._graph.seed()
         if name in MANY:
-            return {MANY[name]: [self._carried(self._graph.plain_nodes())]}
+            return {MANY[name]: [self._as_operation(self._graph.plain_nodes())]}
         if name in ASKING:
             return self._graph.question("group", group=self._graph.seeds.group)
-        return self._data(name, "")
+        return self._plain_data(name, "")
 
-    def _carried(self, args: Mapping[str, Any]) -> dict[str, Any]:
+    def _as_operation(self, args: Mapping[str, Any]) -> dict[str, Any]:
         """Return an upsert of nodes as an operation of a batch or a transaction."""
-        return {"op": self._graph.operation_names.spelling("upsert_nodes"), "args": args}
+        return {"op": self._graph.operation_names.spell_or_bare("upsert_nodes"), "args": args}
 
-    def _data(self, name: str, number: str) -> dict[str, Any]:
+    def _plain_data(self, name: str, number: str) -> dict[str, Any]:
         """Return plain arguments of an operation on single items, with ids that end in `number`."""
         match name:
             case "upsert_nodes":
@@ -78,7 +78,7 @@ class GraphRequests(Requests):
             return {**args, "text": " " * before + args["text"] + " " * after}
         if name in MANY:
             return {MANY[name]: [{**args[MANY[name]][0], "args": self._graph.plain_nodes(f"plain{number}")}]}
-        return self._data(name, str(number))
+        return self._plain_data(name, str(number))
 
     def plain_read_of(self, request: Any) -> Request | None:
         args, ctx = (request.get(part) for part in ("args", "ctx")) if isinstance(request, Mapping) else (None, None)
@@ -110,7 +110,7 @@ class GraphRequests(Requests):
 
     def with_unknown_keys(self, unknown: Mapping[str, Any]) -> list[Request]:
         node, edges = self._graph.plain_nodes()["nodes"][0], self.minimal("upsert_edges")["edges"]
-        item = self._carried(self._graph.plain_nodes())
+        item = self._as_operation(self._graph.plain_nodes())
         found = [
             Request("upsert_nodes", {"nodes": [{**node, **unknown}]}),
             Request("upsert_edges", {"edges": [{**edge, **unknown} for edge in edges]}),
@@ -149,7 +149,7 @@ class GraphRequests(Requests):
             self._graph.plain_nodes(f"plain{number}x{each}")["nodes"][0]
             for each in range(min(count, self._graph.at_once))
         ]
-        items = [self._carried({"nodes": [node]}) for node in nodes]
+        items = [self._as_operation({"nodes": [node]}) for node in nodes]
         return [Request("upsert_nodes", {"nodes": nodes}), *(Request(name, {MANY[name]: items}) for name in MANY)]
 
     def with_ids(self, secret: str) -> list[Request]:
@@ -189,10 +189,11 @@ class GraphRequests(Requests):
         secret = canary()
         held = {"content": secret}
         if not refused:
-            return [Request(name, args, {}, held) for name, args in self._good(secret)]
-        wrong = [Request(name, args, {}, held) for name, args in self._refused(secret)]
+            return [Request(name, args, {}, held) for name, args in self._valid_requests(secret)]
+        wrong = [Request(name, args, {}, held) for name, args in self._invalid_requests(secret)]
         late = [
-            Request(name, args, {"deadline_ms": deadline_in(-60_000)}, held) for name, args in self._good(secret)[:2]
+            Request(name, args, {"deadline_ms": deadline_in(-60_000)}, held)
+            for name, args in self._valid_requests(secret)[:2]
         ]
         return [*wrong, *late]
 
@@ -204,10 +205,10 @@ class GraphRequests(Requests):
         edge = self._graph.seeds.edge("s1", "s2", "secret", label="CORPUS_OTHER")
         return {**edge, "properties": {"corpus_value": secret}}
 
-    def _good(self, secret: str) -> list[tuple[str, dict[str, Any]]]:
+    def _valid_requests(self, secret: str) -> list[tuple[str, dict[str, Any]]]:
         """Return valid requests whose contents, such as ids and properties, contain a secret."""
         graph, node, edge = self._graph, self._node(secret), self._edge(secret)
-        item = self._carried({"nodes": [node]})
+        item = self._as_operation({"nodes": [node]})
         requests: list[tuple[str, dict[str, Any]]] = [
             ("upsert_nodes", {"nodes": [node]}),
             ("upsert_edges", {"edges": [edge]}),
@@ -236,7 +237,7 @@ class GraphRequests(Requests):
             ]
         return requests
 
-    def _refused(self, secret: str) -> list[tuple[str, dict[str, Any]]]:
+    def _invalid_requests(self, secret: str) -> list[tuple[str, dict[str, Any]]]:
         """Return invalid requests with a secret."""
         graph, node, edge = self._graph, self._node(secret), self._edge(secret)
         wanted, unknown = {"corpus_value": secret}, {"op": "no_such_operation", "args": {"nodes": [node]}}
@@ -253,9 +254,9 @@ class GraphRequests(Requests):
             ("bulk_vertices", {"limit": "ten", "filter": wanted}),
             ("bulk_vertices", {"limit": 5, "filter": secret}),
             ("batch", {"ops": [unknown]}),
-            ("batch", {"ops": [self._carried({"nodes": [node]}), 7]}),
-            ("transaction", {"operations": [self._carried({"nodes": [node]}), 7]}),
-            ("batch", {"ops": [self._carried({"nodes": secret})]}),
+            ("batch", {"ops": [self._as_operation({"nodes": [node]}), 7]}),
+            ("transaction", {"operations": [self._as_operation({"nodes": [node]}), 7]}),
+            ("batch", {"ops": [self._as_operation({"nodes": secret})]}),
             ("transaction", {"operations": [unknown]}),
             ("traversal", {**self.minimal("traversal"), "max_depth": -1, "node_filters": wanted}),
             ("traversal", {**self.minimal("traversal"), "relationship_filters": secret}),

@@ -18,7 +18,7 @@ from pytest_corpus.suites.graph.support.answers import items_of
 from pytest_corpus.suites.graph.support.capabilities import ASKING
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.place import empty_namespace, value_of
-from pytest_corpus.suites.graph.support.sandbox import GraphSandbox, try_look
+from pytest_corpus.suites.graph.support.sandbox import GraphSandbox, call_or_none
 from pytest_corpus.suites.graph.support.scenarios import words
 from pytest_corpus.text.values import strings_of
 
@@ -88,7 +88,7 @@ def _try_nodes(graph: Graph) -> Iterator[str]:
     graph.readers.for_nodes()
     sandbox = graph.sandbox()
     node = sandbox.node("a")
-    if not _succeeds(sandbox, "upsert_nodes", nodes=[node]) or _nodes_missing(sandbox, node):
+    if not _succeeds(sandbox, "upsert_nodes", nodes=[node]) or _are_nodes_missing(sandbox, node):
         yield "GRA-NODE-1"
         return
     if shown := _whole_nodes(sandbox, "a", node):
@@ -100,20 +100,20 @@ def _try_nodes(graph: Graph) -> Iterator[str]:
             return
     sandbox = graph.sandbox()
     nodes = [sandbox.node(name) for name in "abc"][: graph.at_once]
-    if not _succeeds(sandbox, "upsert_nodes", nodes=nodes) or _nodes_missing(sandbox, *nodes):
+    if not _succeeds(sandbox, "upsert_nodes", nodes=nodes) or _are_nodes_missing(sandbox, *nodes):
         yield "GRA-NODE-3"
         return
     sandbox = graph.sandbox()
     kept, old, new = sandbox.node("b"), sandbox.node("a"), sandbox.node("a")
     for each in (kept, old, new):
         sandbox.put(each)
-    if _nodes_missing(sandbox, kept, new):
+    if _are_nodes_missing(sandbox, kept, new):
         yield "GRA-NODE-2"
     sandbox = graph.sandbox("delete_nodes")
     kept, gone = sandbox.node("b"), sandbox.node("a")
     sandbox.put(kept)
     sandbox.put(gone)
-    if not _succeeds(sandbox, "delete_nodes", ids=[gone["id"]]) or _nodes_missing(sandbox, kept):
+    if not _succeeds(sandbox, "delete_nodes", ids=[gone["id"]]) or _are_nodes_missing(sandbox, kept):
         yield "GRA-DELETE-1"
 
 
@@ -137,7 +137,7 @@ def _hides_node(graph: Graph, operation: str) -> bool:
     if not graph.works(operation):
         return False
     sandbox.put(node)
-    return not _nodes_missing(sandbox, node) and try_look(sandbox.read_values, operation) == []
+    return not _are_nodes_missing(sandbox, node) and call_or_none(sandbox.read_values, operation) == []
 
 
 def _try_edges(graph: Graph) -> Iterator[str]:
@@ -148,10 +148,10 @@ def _try_edges(graph: Graph) -> Iterator[str]:
     edges = [sandbox.edge(source, target) for source, target in ("ab", "cb")]
     for edge in edges:
         sandbox.call("upsert_edges", {"edges": [edge]})
-    if _edges_missing(sandbox, {"a": {"b": values["b"]}, "c": {"b": values["b"]}, "b": {}}):
+    if _are_edges_missing(sandbox, {"a": {"b": values["b"]}, "c": {"b": values["b"]}, "b": {}}):
         yield "GRA-EDGE-1"
         return
-    if graph.works("traversal") and try_look(sandbox.reach, "a") != ["b"]:
+    if graph.works("traversal") and call_or_none(sandbox.reached_nodes, "a") != ["b"]:
         yield "GRA-TRAV-2"
     elif lost := _find_edge_fault(sandbox, edges[0]):
         yield lost
@@ -160,28 +160,30 @@ def _try_edges(graph: Graph) -> Iterator[str]:
         sandbox = graph.sandbox()
         values = sandbox.put_named("abc")
         sandbox.call("upsert_edges", {"edges": [sandbox.edge("a", "b"), sandbox.edge("b", "c")]})
-        if _edges_missing(sandbox, {"a": {"b": values["b"]}, "b": {"c": values["c"]}}):
+        if _are_edges_missing(sandbox, {"a": {"b": values["b"]}, "b": {"c": values["c"]}}):
             yield "GRA-EDGE-9"
             return
-        if graph.works("traversal") and "c" in (try_look(sandbox.reach, "a") or ()):
+        if graph.works("traversal") and "c" in (call_or_none(sandbox.reached_nodes, "a") or ()):
             yield "GRA-TRAV-3"
     sandbox = graph.sandbox("delete_edges")
     values = sandbox.put_named("abc")
     sandbox.link(sandbox.edge("a", "b", "e"))
     sandbox.link(sandbox.edge("b", "c", "f"))
     deleted = _succeeds(sandbox, "delete_edges", ids=[sandbox.id("e")])
-    if not deleted or _edges_missing(sandbox, {"a": {}, "b": {"c": values["c"]}}):
+    if not deleted or _are_edges_missing(sandbox, {"a": {}, "b": {"c": values["c"]}}):
         yield "GRA-DELETE-2"
 
 
 def _find_edge_fault(sandbox: GraphSandbox, edge: Mapping[str, Any]) -> str | None:
     """Return the violated requirement on keeping the label and the properties of the only edge from `a`."""
     asked = [reader for reader in ASKING if sandbox.graph.works(reader)]
-    for shown in try_look(sandbox.relationships, "a") or ():
-        if shown.get("label") != edge["label"] and not any(try_look(sandbox.ends, each, "a") for each in asked):
+    for shown in call_or_none(sandbox.relationships, "a") or ():
+        if shown.get("label") != edge["label"] and not any(
+            call_or_none(sandbox.read_targets, each, "a") for each in asked
+        ):
             return "GRA-EDGE-1"
         value, key = value_of(edge), sandbox.key("a")
-        known = (try_look(partial(sandbox.answers, each, "link_values", wanted=key)) for each in asked)
+        known = (call_or_none(partial(sandbox.query_values, each, "link_values", wanted=key)) for each in asked)
         if value not in strings_of(shown) and not any(known):
             return "GRA-EDGE-2"
     return None
@@ -194,7 +196,7 @@ def _try_places(graph: Graph) -> Iterator[str]:
     nodes = {place: place.node("a") for place in (one, one.copy_to(namespace=graph.sandbox().namespace))}
     for place, node in nodes.items():
         place.put(node)
-    if any(_nodes_missing(place, node) for place, node in nodes.items()):
+    if any(_are_nodes_missing(place, node) for place, node in nodes.items()):
         yield "GRA-NS-1"
     if any(
         _fails_to_read(one.copy_to(namespace=empty_namespace(graph)), reader) for reader in graph.readers.for_nodes()
@@ -205,11 +207,11 @@ def _try_places(graph: Graph) -> Iterator[str]:
 def _try_many(graph: Graph) -> Iterator[str]:
     """Yield the violated requirements on a batch and on a transaction with one write."""
     for operation, root in (("batch", "GRA-BATCH-1"), ("transaction", "GRA-TXN-1")):
-        if graph.operation_names.carries(operation):
+        if graph.operation_names.accepts_writes(operation):
             sandbox = graph.sandbox()
             node = sandbox.node("a")
             args = sandbox.write_args(operation, "nodes", node)
-            if not _succeeds(sandbox, operation, **args) or _nodes_missing(sandbox, node):
+            if not _succeeds(sandbox, operation, **args) or _are_nodes_missing(sandbox, node):
                 yield root
 
 
@@ -222,23 +224,23 @@ def _succeeds(sandbox: GraphSandbox, name: str, **args: Any) -> bool:
 
 def _whole_nodes(sandbox: GraphSandbox, name: str, node: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return a node, found by its value, as each operation that returns whole nodes shows it."""
-    listed_nodes = try_look(sandbox.list_nodes) if sandbox.graph.works("bulk_vertices") else None
-    reached = try_look(sandbox.traverse, name) if sandbox.graph.works("traversal") else None
+    listed_nodes = call_or_none(sandbox.list_nodes) if sandbox.graph.works("bulk_vertices") else None
+    reached = call_or_none(sandbox.traverse, name) if sandbox.graph.works("traversal") else None
     shown = [*(listed_nodes or ()), *items_of(reached, "nodes")]
     return [each for each in shown if value_of(node) in strings_of(each.get("properties"))]
 
 
-def _nodes_missing(sandbox: GraphSandbox, *nodes: dict[str, Any]) -> bool:
+def _are_nodes_missing(sandbox: GraphSandbox, *nodes: dict[str, Any]) -> bool:
     """True if no operation shows exactly these nodes."""
     values = sorted(map(value_of, nodes))
-    return not any(try_look(sandbox.read_values, reader) == values for reader in sandbox.graph.readers.for_nodes())
+    return not any(call_or_none(sandbox.read_values, reader) == values for reader in sandbox.graph.readers.for_nodes())
 
 
-def _edges_missing(sandbox: GraphSandbox, expected_targets: Mapping[str, Mapping[str, str]]) -> bool:
+def _are_edges_missing(sandbox: GraphSandbox, expected_targets: Mapping[str, Mapping[str, str]]) -> bool:
     """True if no operation shows that the edges from each node lead exactly to its expected targets."""
     return not any(
         all(
-            try_look(sandbox.ends, edge_reader, source) == sandbox.expected_ends(edge_reader, targets)
+            call_or_none(sandbox.read_targets, edge_reader, source) == sandbox.targets_to_show(edge_reader, targets)
             for source, targets in expected_targets.items()
         )
         for edge_reader in sandbox.graph.readers.for_edges()

@@ -28,7 +28,7 @@ PAGE = 100
 T = TypeVar("T")
 
 
-def try_look(look: Callable[..., T], *args: Any) -> T | None:
+def call_or_none(look: Callable[..., T], *args: Any) -> T | None:
     """Return the result of `look`, or None if it raises Violation or Undecided."""
     try:
         return look(*args)
@@ -44,7 +44,7 @@ class NodeViews(Place):
         if reader == "bulk_vertices":
             mine = [node["properties"] for node in self.list_nodes()]
             return sorted(str(each.get("corpus_value")) for each in mine if each.get("corpus_group") == self.group)
-        return sorted(self.answers(reader, "group", group=self.group))
+        return sorted(self.query_values(reader, "group", group=self.group))
 
     def expect_values(self, reader: str, values: Iterable[str], claim: str) -> None:
         """Check that one operation shows exactly these values."""
@@ -53,13 +53,13 @@ class NodeViews(Place):
             about = (self.name_of(value) for value in set(wanted) ^ set(found))
             raise Violation(f"{claim}: {len(wanted)} nodes", difference(wanted, found), reader, about=about)
 
-    def expect_all_show(self, values: Iterable[str], claim: str) -> None:
+    def expect_all_show_values(self, values: Iterable[str], claim: str) -> None:
         """Check that every operation that shows nodes correctly shows exactly these values."""
         wanted = list(values)
         for reader in self.graph.readers.for_nodes():
             self.expect_values(reader, wanted, claim)
 
-    def expect_one_shows(self, values: Iterable[str], claim: str) -> None:
+    def expect_one_shows_values(self, values: Iterable[str], claim: str) -> None:
         """Check that one operation shows exactly these values. The operations that show nodes correctly take turns."""
         self.expect_values(self.node_reader(), values, claim)
 
@@ -71,7 +71,7 @@ class NodeViews(Place):
         """Return the next of these operations; its choice depends on the read, the case of the test and the seed."""
         return readers[inputs.next_in_rotation("reader") % len(readers)]
 
-    def answers(self, operation: str, purpose: str, *, dialect: str | None = None, **params: Any) -> list[str]:
+    def query_values(self, operation: str, purpose: str, *, dialect: str | None = None, **params: Any) -> list[str]:
         """Return the values in the records of a query, one value per record, in order."""
         args = self.graph.question(purpose, dialect, **params)
         self.graph.require_question(purpose, dialect)
@@ -117,14 +117,14 @@ class NodeViews(Place):
 class EdgeViews(NodeViews):
     """Reads the edges of a sandbox with each operation."""
 
-    def ends(self, edge_reader: str, source: str) -> list[str]:
+    def read_targets(self, edge_reader: str, source: str) -> list[str]:
         """Return the sorted targets of a node's edges: values of nodes, or ids if a traversal shows them."""
         if edge_reader != "traversal":
-            return sorted(self.answers(edge_reader, "links", wanted=self.key(source)))
+            return sorted(self.query_values(edge_reader, "links", wanted=self.key(source)))
         targets = {str(edge.get("id")): str(edge.get("dst")) for edge in self.relationships(source)}
         return sorted(targets.values())
 
-    def expected_ends(self, edge_reader: str, targets: Mapping[str, str] | Iterable[str]) -> list[str]:
+    def targets_to_show(self, edge_reader: str, targets: Mapping[str, str] | Iterable[str]) -> list[str]:
         """Return the ends that an operation must show for these target nodes: their values, or ids in a traversal."""
         values = dict(targets) if isinstance(targets, Mapping) else {name: name for name in targets}
         return sorted(map(self.id, values) if edge_reader == "traversal" else values.values())
@@ -133,15 +133,15 @@ class EdgeViews(NodeViews):
         self, edge_reader: str, source: str, targets: Mapping[str, str] | Iterable[str], claim: str
     ) -> None:
         """Check that the edges from a node lead exactly to these targets: names, or names with the nodes' values."""
-        wanted, found = self.expected_ends(edge_reader, targets), self.ends(edge_reader, source)
+        wanted, found = self.targets_to_show(edge_reader, targets), self.read_targets(edge_reader, source)
         expect.check(found == wanted, f"{claim}: {len(wanted)} edges", difference(wanted, found), edge_reader)
 
-    def expect_all_lead(self, source: str, targets: Mapping[str, str] | Iterable[str], claim: str) -> None:
+    def expect_all_show_targets(self, source: str, targets: Mapping[str, str] | Iterable[str], claim: str) -> None:
         """Check that every operation that shows edges correctly shows exactly these targets of a node."""
         for edge_reader in self.graph.readers.for_edges():
             self.expect_targets(edge_reader, source, targets, claim)
 
-    def expect_one_leads(self, source: str, targets: Mapping[str, str] | Iterable[str], claim: str) -> None:
+    def expect_one_shows_targets(self, source: str, targets: Mapping[str, str] | Iterable[str], claim: str) -> None:
         """Check that one operation shows exactly these targets. Operations that show edges correctly take turns."""
         self.expect_targets(self._in_turn(self.graph.readers.for_edges()), source, targets, claim)
 
@@ -159,7 +159,7 @@ class EdgeViews(NodeViews):
             expect.applicable(not reply.is_a("NotSupported"), f"the direction {given['direction']} is not supported")
         return expect.success(reply, "a traversal to work")
 
-    def reach(self, *sources: str, **args: Any) -> list[str]:
+    def reached_nodes(self, *sources: str, **args: Any) -> list[str]:
         """Return the sorted names of the nodes that a traversal reaches, without the start nodes."""
         return sorted(self.names(self.traverse(*sources, **args)) - {*sources})
 

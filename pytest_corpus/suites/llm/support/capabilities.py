@@ -150,11 +150,13 @@ class LLMCapabilities(Windows):
 
         Empty if the window is small, or if a model refuses so few tokens, as a reasoning model may.
         """
-        if self.limit_to_window(BRIEF) < BRIEF or not self.shared.find_once("brief", lambda: self._takes(BRIEF)):
+        if self.limit_to_window(BRIEF) < BRIEF or not self.shared.find_once(
+            "brief", lambda: self._accepts_limit(BRIEF)
+        ):
             return {}
         return {"max_tokens": BRIEF}
 
-    def _takes(self, tokens: int) -> bool:
+    def _accepts_limit(self, tokens: int) -> bool:
         args = {"messages": [{"role": "user", "content": "hi"}], **({"model": self.model} if self.model else {})}
         with self.client.provider.paused():
             refused = self.call("complete", {**args, "max_tokens": tokens}).is_a(*PERMANENT)
@@ -166,7 +168,7 @@ class LLMCapabilities(Windows):
 
     def limit(self, tokens: int, operation: str = "complete") -> int:
         """Return this `max_tokens`; fewer if the adapter refuses it, or the smallest one that it accepts (R117)."""
-        if tokens > BRIEF and self.brief and not self.shared.find_once("roomy", lambda: self._takes(LONG)):
+        if tokens > BRIEF and self.brief and not self.shared.find_once("roomy", lambda: self._accepts_limit(LONG)):
             tokens = BRIEF
         limit = self.limit_to_window(tokens)
         if limit < MINIMUM and not self.accepts(operation, max_tokens=limit):
@@ -236,16 +238,16 @@ class LLMCapabilities(Windows):
     @remembered_by_all
     def ask_once(self, name: str, **changed: Any) -> Reply | StreamReply:
         """Call `complete` or `stream`, once a run, with a plain request in which some arguments are changed."""
-        reply = self.invoke(name, self.change_arguments(name, changed))
+        reply = self.invoke(name, self.changed_arguments(name, changed))
         if (
             changed.keys() == {"model"} and self.brief and reply.is_a(*PERMANENT)
         ):  # a reasoning model may need more tokens
-            plain = self.change_arguments(name, changed)
+            plain = self.changed_arguments(name, changed)
             del plain["max_tokens"]
             return self.invoke(name, plain)
         return reply
 
-    def change_arguments(self, name: str, changed: Mapping[str, Any]) -> dict[str, Any]:
+    def changed_arguments(self, name: str, changed: Mapping[str, Any]) -> dict[str, Any]:
         """Return plain arguments with these changes. With tools, omit the token limit, which could cut a call off."""
         plain = self.requests.minimal(name)
         if "tools" in changed:

@@ -34,10 +34,10 @@ def _tools_with(number: float) -> dict[str, dict[str, Any]]:
     tool = {**WEATHER, "function": {**WEATHER["function"], "parameters": schema}}
     called = {"role": "assistant", "content": "Let me see.", "tool_calls": [{**CALL, "index": number}]}
     answered = {"role": "tool", "content": "rain", "tool_call_id": "call_1"}
-    return {"tool": {"tools": [tool]}, "call": {"tools": [WEATHER], "messages": [user("hi"), called, answered]}}
+    return {"tool": {"tools": [tool]}, "call": {"tools": [WEATHER], "messages": [user_message("hi"), called, answered]}}
 
 
-def user(content: Any) -> dict[str, Any]:
+def user_message(content: Any) -> dict[str, Any]:
     """Return a message of the user."""
     return {"role": "user", "content": content}
 
@@ -51,13 +51,13 @@ class LLMRequests(Requests):
     def minimal(self, name: str) -> dict[str, Any]:
         model = {"model": self._llm.model} if self._llm.model else {}
         if name in ("complete", "stream"):
-            return {"messages": [user("hi")], **model, **self._llm.brief}
+            return {"messages": [user_message("hi")], **model, **self._llm.brief}
         return {"text": "hi", **model} if name == "count_tokens" else {}
 
     def distinct(self, name: str) -> dict[str, Any]:
         args = self.minimal(name)
         if "messages" in args:
-            args["messages"] = [user(self._llm.unique())]
+            args["messages"] = [user_message(self._llm.unique())]
         elif "text" in args:
             args["text"] = self._llm.unique()
         return args
@@ -66,7 +66,7 @@ class LLMRequests(Requests):
         if name == "count_tokens" or self._llm.small:
             return self.distinct(name)
         room = {"max_tokens": self._llm.limit(LONG)} if self._llm.brief else {}
-        return self.args(messages=[user(f"Write two sentences about the sea. {self._llm.unique()}")], **room)
+        return self.args(messages=[user_message(f"Write two sentences about the sea. {self._llm.unique()}")], **room)
 
     def short(self, name: str) -> dict[str, Any]:
         return {**self.minimal(name), "max_tokens": MINIMUM}
@@ -74,7 +74,7 @@ class LLMRequests(Requests):
     def two_streams(self, name: str) -> list[dict[str, Any]]:
         one, other = self.long(name), self.long(name)
         if not self._llm.small:
-            other["messages"] = [user(f"Write two sentences about bread. {self._llm.unique()}")]
+            other["messages"] = [user_message(f"Write two sentences about bread. {self._llm.unique()}")]
         return [one, other]
 
     def wrong_types(self, name: str) -> dict[str, Any]:
@@ -116,7 +116,7 @@ class LLMRequests(Requests):
             " ".join(word if self._llm.small else f"{word}{self._llm.unique('')}" for word in "abcdef"[: number + 1])
             for number in range(many)
         ]
-        prompts = [self._llm.envelope("complete", self.args(messages=[user(text)])) for text in texts]
+        prompts = [self._llm.envelope("complete", self.args(messages=[user_message(text)])) for text in texts]
         if not self._llm.works("count_tokens") or many < 4:
             return prompts
         counts = [self._llm.envelope("count_tokens", {**self.minimal("count_tokens"), "text": text}) for text in texts]
@@ -146,14 +146,14 @@ class LLMRequests(Requests):
         if not refused:
             return [*requests, Request("count_tokens", counted, {}, held)]
         expired = {"deadline_ms": deadline_in(-60_000)}
-        late = [Request(op, self.args(messages=[user(text)]), expired, held) for op in ("complete", "stream")]
+        late = [Request(op, self.args(messages=[user_message(text)]), expired, held) for op in ("complete", "stream")]
         wrong = Request("count_tokens", {**counted, "text": [text]}, {}, held)
         return [*requests, *late, wrong, Request("count_tokens", counted, expired, held)]
 
     def _valid_changes(self, operation: str, text: str) -> list[dict[str, Any]]:
         """Return valid changes of a plain completion, each with the text in another place."""
         llm = self._llm
-        good: list[dict[str, Any]] = [{"messages": [user(text)]}]
+        good: list[dict[str, Any]] = [{"messages": [user_message(text)]}]
         if llm.takes("system_message", operation):
             good.append({"system_message": text})
         if llm.capabilities.flag("supports_roles") is not False:
@@ -164,12 +164,12 @@ class LLMRequests(Requests):
             answered = {"role": "tool", "content": text, "tool_call_id": "call_1", "name": "get_weather"}
             asked = {"role": "assistant", "content": "Let me see.", "tool_calls": [CALL]}
             good.append({"tools": [{**WEATHER, "function": {**WEATHER["function"], "description": text}}]})
-            good.append({"tools": [WEATHER], "messages": [user("hi"), asked, answered]})
+            good.append({"tools": [WEATHER], "messages": [user_message("hi"), asked, answered]})
         return good
 
     def _invalid_changes(self, text: str) -> list[dict[str, Any]]:
         """Return invalid changes of a plain completion, each of which contains the text."""
-        plain = {"messages": [user(text)]}
+        plain = {"messages": [user_message(text)]}
         wrong: list[dict[str, Any]] = [
             {**plain, "temperature": 9},
             {**plain, "max_tokens": -1},
@@ -184,9 +184,9 @@ class LLMRequests(Requests):
             wrong.append({**plain, "model": self._llm.unknown_model()})
         window = self._llm.capabilities.context_window(self._llm.model) or 0
         if 0 < window < MOST_WINDOW:
-            wrong.append({"messages": [user(f"{text} {'w ' * 2 * window}")]})
+            wrong.append({"messages": [user_message(f"{text} {'w ' * 2 * window}")]})
         return wrong
 
     def args(self, **changed: Any) -> dict[str, Any]:
         """Return the arguments of a plain completion with some of them changed."""
-        return self._llm.change_arguments("complete", changed)
+        return self._llm.changed_arguments("complete", changed)

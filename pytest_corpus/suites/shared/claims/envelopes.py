@@ -46,13 +46,13 @@ def call_with_wrong_types(subject: Subject, name: str) -> Reply | StreamReply:
 
 
 @remembered_by_all
-def send_no_object(subject: Subject, value: Any) -> Reply:
+def send_non_object(subject: Subject, value: Any) -> Reply:
     """Call `handle` with a value that is not a request object."""
     return subject.send(value)
 
 
 @remembered_by_all
-def stream_no_object(subject: Subject, value: Any) -> StreamReply:
+def stream_non_object(subject: Subject, value: Any) -> StreamReply:
     """Call `handle_stream` with a value that is not a request object."""
     return subject.send_stream(value)
 

@@ -18,7 +18,7 @@ from pytest_corpus.redaction import list_keys
 from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.shared.claims.capabilities import RETRYABLE
-from pytest_corpus.suites.shared.contexts import new_key, new_tenant, odd_key
+from pytest_corpus.suites.shared.contexts import new_key, new_tenant, unusual_key
 from pytest_corpus.text.values import are_equal_json
 
 ANSWERING = ("complete", "embed", "embed_batch")
@@ -42,7 +42,7 @@ def send_first(call: Callable[[Mapping[str, Any]], Reply], **more: str) -> tuple
         call: makes the call in a context.
         more: other members of the context.
     """
-    key = odd_key(**more)
+    key = unusual_key(**more)
     first = call(context_with_key(key))
     if not expect.either(first, *PERMANENT):
         key = new_key(**more)
@@ -82,7 +82,7 @@ class TestLateReplays:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeyedWrite:
     """A write, its key, its answer, its time on the monotonic clock, and the keys that were used before it."""
 
     replay_probe: ReplayProbe
@@ -109,12 +109,12 @@ def expect_key_outlasts(subject: Subject, keys: int, seconds: float) -> None:
     expect_same_result(kept.first, again)
 
 
-def _write_with_key(subject: Subject) -> Kept:
+def _write_with_key(subject: Subject) -> KeyedWrite:
     replay_probe, key = subject.replay_probe(), new_key()
     first = call_with_key(subject, replay_probe.first, key)
     assert isinstance(first, Reply)
     expect.success(first, "a write with an idempotency key to work")
-    return Kept(replay_probe, key, first, inputs.monotonic(), frozenset(subject.shared.keys))
+    return KeyedWrite(replay_probe, key, first, inputs.monotonic(), frozenset(subject.shared.keys))
 
 
 class TestAnswerReplays:

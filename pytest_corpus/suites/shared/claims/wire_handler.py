@@ -125,9 +125,9 @@ class TestWireHandler:
     def test_no_exception_escapes(self, subject: Subject) -> None:
         """Valid and invalid requests are answered, and neither `handle` nor `handle_stream` raises an exception."""
         replies: list[Reply | StreamReply] = [invoke_plain(subject, subject.principal), *envelopes.refusals(subject)]
-        replies += call_side_by_side(partial(envelopes.send_no_object, subject), envelopes.NO_OBJECTS)
+        replies += call_side_by_side(partial(envelopes.send_non_object, subject), envelopes.NO_OBJECTS)
         if subject.principal_stream and subject.client.instance.has_stream(subject.component):
-            replies += call_side_by_side(partial(envelopes.stream_no_object, subject), envelopes.NO_OBJECTS)
+            replies += call_side_by_side(partial(envelopes.stream_non_object, subject), envelopes.NO_OBJECTS)
         for reply in replies:
             expect_audited(expect.ANSWERS, reply, subject)
 
@@ -157,7 +157,7 @@ class TestWireHandler:
     @pytest.mark.parametrize("request_value", envelopes.NO_OBJECTS, ids=lambda value: type(value).__name__)
     def test_a_request_that_is_no_object_is_refused(self, subject: Subject, request_value: Any) -> None:
         """A list, a string, a number, null or a boolean instead of a request is refused with an error envelope."""
-        expect.refusal(envelopes.send_no_object(subject, request_value), "BadRequest", "NotSupported")
+        expect.refusal(envelopes.send_non_object(subject, request_value), "BadRequest", "NotSupported")
 
     @pytest.mark.requirement("COM-WIRE-6")
     @pytest.mark.parametrize("missing", envelopes.KEYS)
@@ -352,7 +352,7 @@ class TestStreamEntryPoint:
     def test_a_stream_request_that_is_no_object_is_refused(self, subject: Subject, request_value: Any) -> None:
         """A list, a string, a number, null or a boolean instead of a request is refused with an error envelope."""
         subject.require(subject.principal_stream)
-        expect.refusal(envelopes.stream_no_object(subject, request_value), "BadRequest", "NotSupported")
+        expect.refusal(envelopes.stream_non_object(subject, request_value), "BadRequest", "NotSupported")
 
     @pytest.mark.requirement("COM-WIRE-10")
     def test_a_streaming_operation_on_handle_is_refused(self, subject: Subject) -> None:

@@ -22,7 +22,7 @@ from pytest_corpus.kit.store.leftovers import uuid_of
 from pytest_corpus.kit.vocabulary import FEW
 from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.spec.obstacles import Obstacle
-from pytest_corpus.suites.vector.support.geometry import canonical, direction
+from pytest_corpus.suites.vector.support.geometry import canonical_metric, direction
 from pytest_corpus.suites.vector.support.limits import Limits
 from pytest_corpus.suites.vector.support.shared import VectorShared
 
@@ -61,7 +61,7 @@ class VectorCalls(Subject):
         if claimed is not None:
             return claimed
         return self.shared.find_once(
-            "namespaces", lambda: self.features.answers("create_namespace", self.namespace_args())
+            "namespaces", lambda: self.features.is_supported("create_namespace", self.namespace_args())
         )
 
     @property
@@ -177,7 +177,7 @@ class Features:
             return claimed
 
         def answered() -> bool:
-            return self.answers("query", {**self._vector.requests.minimal("query"), "filter": {"kind": "home"}})
+            return self.is_supported("query", {**self._vector.requests.minimal("query"), "filter": {"kind": "home"}})
 
         return self._vector.shared.find_once("filters", answered)
 
@@ -188,12 +188,12 @@ class Features:
         def answered() -> bool:
             unmatched = {**self._vector.requests.minimal("delete"), "filter": {"kind": self._vector.name("none")}}
             del unmatched["ids"]
-            return self.filters and self.answers("delete", unmatched)
+            return self.filters and self.is_supported("delete", unmatched)
 
         return self._vector.shared.find_once("deletes_by_filter", answered)
 
     @reading_separately()
-    def answers(self, name: str, args: Mapping[str, Any]) -> bool:
+    def is_supported(self, name: str, args: Mapping[str, Any]) -> bool:
         """True if an operation with these arguments is not answered with NOT_SUPPORTED."""
         with self._vector.client.provider.paused():
             return not self._vector.call(name, args).is_a("NotSupported")
@@ -215,7 +215,7 @@ class Features:
 
     def spelling(self, metric: str) -> str:
         """Return a metric as capabilities spell it. Raises NotApplicable if it is unknown how to get this metric."""
-        spelled = next((name for name in self._vector.limits.metrics if canonical(name) == metric), None)
+        spelled = next((name for name in self._vector.limits.metrics if canonical_metric(name) == metric), None)
         if spelled is None or not (self._vector.namespaces or len(self._vector.limits.metrics) == 1):
             raise NotApplicable(f"no namespace can be known to be of {metric}")
         return spelled

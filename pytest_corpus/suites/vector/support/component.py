@@ -72,7 +72,7 @@ class VectorAuditor(ComponentAuditor):
 
     def audit(self, *, is_last: bool = False) -> Iterator[Violation]:
         for violation in super().audit(is_last=is_last):
-            if violation.exchange is None or not _repeats(violation.path, violation.exchange.request):
+            if violation.exchange is None or not _repeats_wrong_argument(violation.path, violation.exchange.request):
                 yield violation
 
     def result_findings(self, name: str, result: Any) -> Violations:
@@ -131,7 +131,7 @@ class Vector(VectorCalls):
         sandbox.put(*items)
         return sandbox
 
-    def offer_place(self, name: str, *items: Item, tenant: str | None = None) -> VectorSandbox | None:
+    def offer_sandbox(self, name: str, *items: Item, tenant: str | None = None) -> VectorSandbox | None:
         """Create a namespace with these vectors; return None if its name or tenant is refused (R138, R139)."""
         named = name if self.namespaces else "default"
         sandbox = VectorSandbox(self, named, self.dimensions, self.metric, tenant_context(tenant))
@@ -143,7 +143,7 @@ class Vector(VectorCalls):
         taken = offer_items(sandbox, {str(number): item for number, item in enumerate(items)})
         return sandbox if len(taken) == len(items) else None
 
-    def home(self) -> VectorSandbox:
+    def main_sandbox(self) -> VectorSandbox:
         """Return the main namespace, which tests only read; without namespaces, the default one with its vectors."""
         if not self.namespaces:
             return self.sandbox(*self.requests.settled_vectors)
@@ -152,7 +152,7 @@ class Vector(VectorCalls):
             raise obstacle
         self.shared.actions.done.add(WRITING)
         sandbox = VectorSandbox(self, self.requests.main_namespace, self.dimensions, self.metric, {})
-        sandbox.know(*self.requests.settled_vectors)
+        sandbox.note_stored(*self.requests.settled_vectors)
         sandbox.held.update(item["id"] for item in self.requests.settled_vectors)
         return sandbox
 
@@ -198,7 +198,7 @@ class Vector(VectorCalls):
 
     def transient_errors(self, reply: Reply | StreamReply) -> list[Reply | StreamReply]:
         reads = reply.exchange.op in ("vector.query", "vector.batch_query")
-        if self.store.exceeds(reply):
+        if self.store.exceeds_limit(reply):
             return [reply]
         failed = super().transient_errors(reply)
         return [] if failed and reads and self.is_empty_answer(reply) and not self._holds_something(reply) else failed
@@ -213,7 +213,7 @@ class Vector(VectorCalls):
         return self.shared.main_namespace in names or any(namespace_of(tenant, name) in filled for name in names)
 
 
-def _repeats(path: str, request: Any) -> bool:
+def _repeats_wrong_argument(path: str, request: Any) -> bool:
     """True if an answer violates its schema only because it repeats a wrong argument, which should be refused."""
     args = request.get("args") if isinstance(request, Mapping) else None
     key = path.rpartition(".")[2]

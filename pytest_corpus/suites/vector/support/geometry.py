@@ -26,7 +26,7 @@ SINGLE = 1e-5
 """The error of a component in 32 bits, relative to the largest component, also in a normalized vector."""
 
 
-def canonical(metric: str | None) -> str | None:
+def canonical_metric(metric: str | None) -> str | None:
     """Return the protocol's name of a metric; None if the protocol has no such metric."""
     name = SAME_METRIC.get(metric or "", metric)
     return name if name in METRICS else None
@@ -40,7 +40,7 @@ def direction(degrees: float, dimensions: int, length: float = 1.0) -> list[floa
     return [round(length * math.cos(angle), 9), round(length * math.sin(angle), 9), *[0.0] * (dimensions - 2)]
 
 
-def dot(left: Components, right: Components) -> float:
+def dot_product(left: Components, right: Components) -> float:
     """Return the dot product."""
     return math.fsum(map(operator.mul, left, right))
 
@@ -56,17 +56,17 @@ def cosine(left: Components, right: Components) -> float:
 GOODNESS: Mapping[str, Callable[[Components, Components], float]] = {
     "cosine": cosine,
     "euclidean": lambda left, right: -math.dist(left, right),
-    "dot": dot,
+    "dot": dot_product,
 }
 """The quality of a match under each metric: more is better."""
 
 
-def best(metric: str, query: Components, vectors: Mapping[str, Components]) -> list[str]:
+def ids_best_first(metric: str, query: Components, vectors: Mapping[str, Components]) -> list[str]:
     """Return the ids of all vectors, the best match first."""
     return sorted(vectors, key=lambda name: -GOODNESS[metric](query, vectors[name]))
 
 
-def near(left: Any, right: float, scale: float = 1.0, tolerance: float = TOLERANCE) -> bool:
+def is_near(left: Any, right: float, scale: float = 1.0, tolerance: float = TOLERANCE) -> bool:
     """True if a value is a number close to another number."""
     return is_number(left) and abs(left - right) <= tolerance * max(1.0, abs(right), scale)
 
@@ -76,18 +76,19 @@ def is_number(value: Any) -> TypeGuard[float]:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def alike(left: Any, right: Components, tolerance: float = TOLERANCE) -> bool:
+def are_alike(left: Any, right: Components, tolerance: float = TOLERANCE) -> bool:
     """True if a value is a list of numbers close to these components."""
     if not isinstance(left, list) or len(left) != len(right):
         return False
-    return all(near(one, other, tolerance=tolerance) for one, other in zip(left, right, strict=True))
+    return all(is_near(one, other, tolerance=tolerance) for one, other in zip(left, right, strict=True))
 
 
-def parallel(left: Any, right: Components, tolerance: float = TOLERANCE) -> bool:
+def are_parallel(left: Any, right: Components, tolerance: float = TOLERANCE) -> bool:
     """True if a value is a vector of about the same direction. A cosine index may change only the length."""
     if not isinstance(left, list) or len(left) != len(right) or not all(map(is_number, left)):
         return False
     lengths = math.hypot(*left), math.hypot(*right)
     return all(lengths) and all(
-        near(one / lengths[0], other / lengths[1], tolerance=tolerance) for one, other in zip(left, right, strict=True)
+        is_near(one / lengths[0], other / lengths[1], tolerance=tolerance)
+        for one, other in zip(left, right, strict=True)
     )

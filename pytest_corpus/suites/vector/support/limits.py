@@ -6,7 +6,7 @@ from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.kit import expect
 from pytest_corpus.spec.capabilities import APPROXIMATE_SEARCH, LOWER_PRECISION, POST_FILTERING
 from pytest_corpus.spec.obstacles import Obstacle
-from pytest_corpus.suites.vector.support.geometry import canonical
+from pytest_corpus.suites.vector.support.geometry import canonical_metric
 
 USUAL_DIMENSIONS = 4
 
@@ -44,12 +44,12 @@ class Limits:
     @cached_property
     def metrics(self) -> tuple[str, ...]:
         """The protocol's metrics in capabilities, in the spelling of capabilities."""
-        return tuple(name for name in self._capabilities.names("metrics") if canonical(name))
+        return tuple(name for name in self._capabilities.names("metrics") if canonical_metric(name))
 
     @property
     def plain_metric(self) -> str | None:
         """A listed metric that distinguishes plain vectors. In one dimension only the euclidean metric does."""
-        on_a_line = [name for name in self.metrics if canonical(name) == "euclidean"] if self.usual == 1 else []
+        on_a_line = [name for name in self.metrics if canonical_metric(name) == "euclidean"] if self.usual == 1 else []
         return next(iter((*on_a_line, *self.metrics)), None)
 
     @property

@@ -205,11 +205,11 @@ class VectorRequests(PlainPlaces):
         text, digits = canary(), inputs.random_letters("123456789", DIGITS)
         dimensions = self._vector.dimensions
         telling = [float(f"0.{digits}"), *direction(60, max(dimensions, 2))[1:dimensions]]
-        found = self._refused(text, telling) if refused else self._good(text, telling)
+        found = self._invalid_requests(text, telling) if refused else self._valid_requests(text, telling)
         held = {"content": text, "content of a vector": digits}
         return [Request(op, args, ctx, held) for op, args, ctx in found]
 
-    def _good(self, text: str, telling: list[float]) -> list[Built]:
+    def _valid_requests(self, text: str, telling: list[float]) -> list[Built]:
         home, scratch = self.in_main, self.in_scratch
         query = {**self._vector.query_args(), "vector": telling, **home}
         item = self._vector.item(metadata={"note": text}, vector=telling)
@@ -226,7 +226,7 @@ class VectorRequests(PlainPlaces):
             ]
         return requests
 
-    def _refused(self, text: str, telling: list[float]) -> list[Built]:
+    def _invalid_requests(self, text: str, telling: list[float]) -> list[Built]:
         home, scratch = self.in_main, self.in_scratch
         query = {**self._vector.query_args(), "vector": telling, **home}
         expired = {"deadline_ms": deadline_in(MINUTE_AGO_MS)}

@@ -16,7 +16,7 @@ from pytest_corpus.kit.root_causes import BasicRequirement, Feature, RootCauses
 from pytest_corpus.suites.vector.support.answers import id_of, metadata_of
 from pytest_corpus.suites.vector.support.capabilities import VectorCalls
 from pytest_corpus.suites.vector.support.component import Vector
-from pytest_corpus.suites.vector.support.geometry import POLAR, SEEN_FROM, best, canonical, direction
+from pytest_corpus.suites.vector.support.geometry import POLAR, SEEN_FROM, canonical_metric, direction, ids_best_first
 from pytest_corpus.suites.vector.support.sandbox import VectorSandbox
 from pytest_corpus.suites.vector.support.shared import DROPPING, FILTERING, RANKING, READING, WRITING, objects_in
 
@@ -127,15 +127,15 @@ def _try_reading(vector: Vector) -> str | None:
     one = vector.sandbox()
     for item in reversed(single):
         one.put(item)
-    plain, cut = _ids(one, len(single), 10), [_ids(one, 1, 11), _ids(one, 2, 12)]
+    plain, cut = _find_ids(one, len(single), 10), [_find_ids(one, 1, 11), _find_ids(one, 2, 12)]
     alone = _look_up(one, single, plain)
     other = vector.sandbox(*batch)
-    together = _look_up(other, batch, _ids(other, len(batch), 13))
+    together = _look_up(other, batch, _find_ids(other, len(batch), 13))
     if _finds_foreign(one, alone) or _finds_foreign(other, together):
         return OTHERS_FOUND
     if not {item["id"] for item in (*single, *batch)} & {*alone, *together}:
         only = vector.sandbox(vector.item(45))
-        if len(found := _ids(only, 1, 45)) == 1 and vector.namespaces and found[0] not in only.known:
+        if len(found := _find_ids(only, 1, 45)) == 1 and vector.namespaces and found[0] not in only.known:
             return OTHER_IDS
         return "VEC-UPSERT-2"
     if len(cut[0]) > 1 or len(cut[1]) > 2:
@@ -147,7 +147,7 @@ def _try_reading(vector: Vector) -> str | None:
     return _try_answers(other, batch) or _try_order(one, single, plain, cut[0])
 
 
-def _ids(sandbox: VectorSandbox, count: int, degrees: float) -> list[str]:
+def _find_ids(sandbox: VectorSandbox, count: int, degrees: float) -> list[str]:
     return sandbox.ids(direction(degrees, sandbox.dimensions), count)
 
 
@@ -240,7 +240,7 @@ def _keeps_dropped(vector: Vector) -> bool:
     sandbox = vector.sandbox(vector.item(45))
     dropped = vector.call("delete_namespace", {"namespace": sandbox.name}, sandbox.ctx)
     sandbox.held.clear()
-    return dropped.is_success and bool(_ids(sandbox, 1, 45))
+    return dropped.is_success and bool(_find_ids(sandbox, 1, 45))
 
 
 def _try_ranking(vector: Vector) -> Iterator[str]:
@@ -248,7 +248,7 @@ def _try_ranking(vector: Vector) -> Iterator[str]:
     if vector.dimensions < 2 or not vector.namespaces or vector.limits.cap_matches(len(POLAR)) < len(POLAR):
         return
     for metric in vector.limits.metrics:
-        truth = canonical(metric)
+        truth = canonical_metric(metric)
         items = [{**vector.item(), "vector": direction(angle, vector.dimensions, length)} for angle, length in POLAR]
         try:
             sandbox = vector.sandbox(*items, metric=metric)
@@ -256,7 +256,7 @@ def _try_ranking(vector: Vector) -> Iterator[str]:
             yield "VEC-CAP-2"
             continue
         query = direction(SEEN_FROM[0], vector.dimensions, SEEN_FROM[1])
-        ranked = best(truth, query, {item["id"]: item["vector"] for item in items}) if truth else []
+        ranked = ids_best_first(truth, query, {item["id"]: item["vector"] for item in items}) if truth else []
         found = sandbox.ids(query, len(items))
         if truth and found != _reachable(vector, ranked, found):
             yield RANKING_OF[truth]

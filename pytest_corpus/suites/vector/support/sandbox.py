@@ -18,7 +18,7 @@ from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.vector.support import pages
 from pytest_corpus.suites.vector.support.answers import id_of, matches_of, results_of
 from pytest_corpus.suites.vector.support.capabilities import VectorCalls
-from pytest_corpus.suites.vector.support.geometry import Components, canonical, direction, is_number
+from pytest_corpus.suites.vector.support.geometry import Components, canonical_metric, direction, is_number
 from pytest_corpus.suites.vector.support.shared import Item, namespace_of, wait_for_drop
 
 FEW = 8
@@ -55,7 +55,7 @@ class VectorSandbox:
     @property
     def truth(self) -> str | None:
         """The protocol's name of the namespace's metric; None if the metric is unknown."""
-        return canonical(self.metric)
+        return canonical_metric(self.metric)
 
     def args(self, **more: Any) -> dict[str, Any]:
         """Return the arguments of a call that names this namespace."""
@@ -67,13 +67,13 @@ class VectorSandbox:
 
     def upsert(self, *items: Item) -> Reply:
         """Send one upsert and return the reply unchecked."""
-        self.know(*items)
+        self.note_stored(*items)
         reply = self._call("upsert", {"vectors": list(items)})
         if reply.is_carried_out:
             self.held.update(str(item.get("id")) for item in items)
         return reply
 
-    def know(self, *items: Item) -> None:
+    def note_stored(self, *items: Item) -> None:
         """Note that these vectors are in the namespace from now on."""
         for item in items:
             name, components = item.get("id"), item.get("vector")
@@ -159,7 +159,7 @@ class VectorSandbox:
         found = self._all_matches(total, args)
         most = self.vector.limits.cap_matches(total) if found is not None else CERTAIN
         if found is None or most < total:
-            self.tell_apart(total)
+            self.require_distinguishable(total)
         elif most <= CERTAIN and not self.vector.limits.approximate:
             return found
         found = found or {}
@@ -193,7 +193,7 @@ class VectorSandbox:
     ) -> dict[str, Mapping[str, Any]]:
         return {id_of(match): match for match in self.matches(vector, top_k, **args)}
 
-    def tell_apart(self, top_k: int) -> None:
+    def require_distinguishable(self, top_k: int) -> None:
         """Raise NotAssessed if vectors on a line, which are all equally near, may hide the wanted vector."""
         if (
             len(self.known) > self.vector.limits.cap_matches(top_k)
@@ -224,7 +224,7 @@ def with_context(sandbox: VectorSandbox, **context: Any) -> VectorSandbox:
     return other
 
 
-def shared_places(vector: VectorCalls, name: str, make: Callable[[], list[VectorSandbox]]) -> list[VectorSandbox]:
+def shared_sandboxes(vector: VectorCalls, name: str, make: Callable[[], list[VectorSandbox]]) -> list[VectorSandbox]:
     """Return sandboxes that several tests only read. `make` makes them again if they were deleted."""
     if not vector.namespaces:
         return make()

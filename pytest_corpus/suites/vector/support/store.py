@@ -97,10 +97,10 @@ class VectorStore(Store):
 
     def note_reply(self, request: Any, reply: Reply, fresh: Iterable[Thing], *, alone: bool = True) -> None:
         super().note_reply(request, reply, fresh, alone=alone)
-        if (reply.is_a(*PERMANENT) and not reply.is_a("NamespaceNotFound")) or self._is_struck(reply):
+        if (reply.is_a(*PERMANENT) and not reply.is_a("NamespaceNotFound")) or self._failed_by_planned_fault(reply):
             self._preparation.keep(request)
 
-    def _is_struck(self, reply: Reply) -> bool:
+    def _failed_by_planned_fault(self, reply: Reply) -> bool:
         """True if a request failed at the instance that is only used for planned faults."""
         client = self._vector.client
         faults = reply.exchange.observed.faults
@@ -134,7 +134,7 @@ class VectorStore(Store):
                     return
             for place, names in by_place(self.written.select(*THERE, kind="vector")).items():
                 if len(names) > KEPT_VECTORS:
-                    self._empty(place, names)
+                    self._delete_vectors(place, names)
         except (*UNCALLABLE, Outage):
             return
 
@@ -208,9 +208,9 @@ class VectorStore(Store):
     def is_full(self, reply: Reply | StreamReply) -> bool:
         if reply.is_a("ResourceExhausted"):
             return reply.exchange.op in ("vector.create_namespace", "vector.upsert")
-        return self.exceeds(reply)
+        return self.exceeds_limit(reply)
 
-    def exceeds(self, reply: Reply | StreamReply) -> bool:
+    def exceeds_limit(self, reply: Reply | StreamReply) -> bool:
         """True if a refused namespace is one more than capabilities allow (BEHAVIORAL_CONFORMANCE 6.7)."""
         most = self._vector.capabilities.published_limit("max_namespaces")
         if most is None or reply.exchange.op != "vector.create_namespace" or not reply.is_a(*PERMANENT):
@@ -277,10 +277,10 @@ class VectorStore(Store):
         """Delete the suite's vectors in the default namespace of a tenant."""
         for place, names in by_place(self.written.select(*THERE, kind="vector")).items():
             if place[2] is None and (self._vector.limits.shares or place[1] == tenant):
-                self._empty(place, names)
+                self._delete_vectors(place, names)
         self._shared.ready.pop(self._vector.client, None)
 
-    def _empty(self, place: Place, left: list[str]) -> None:
+    def _delete_vectors(self, place: Place, left: list[str]) -> None:
         """Delete these vectors, also if another instance deleted them: the first instance may still have them."""
         is_first = self._vector.client is self._shared.first
         if is_first:
@@ -296,7 +296,7 @@ class VectorStore(Store):
         self._vector.client.provider.clear()
         for place, names in by_place(self.written.select(*THERE, State.STUCK, kind="vector")).items():
             if place[2] is None and inputs.monotonic() < until and not self._vector.outages.lasting:
-                self._empty(place, names)
+                self._delete_vectors(place, names)
         missed: list[Thing] = []
         self._shared.keeps_namespaces = False  # undeletable namespaces are tried once more
         left = [*self.existing_namespaces, *self.written.select(State.STUCK, kind="namespace")]

@@ -57,7 +57,7 @@ def family_of(failure: Mapping[str, Any]) -> str | None:
     return TAXONOMY[name].family if name else None
 
 
-def problems(embedding: Embedding, result: Any, texts: Sequence[str]) -> Violations:
+def batch_problems(embedding: Embedding, result: Any, texts: Sequence[str]) -> Violations:
     """Yield the violations in the result of a batch: lost, misplaced or wrongly reported texts."""
     embeddings, failures = embeddings_of(result), failures_of(result)
     failed = [failure.get("index") for failure in failures]
@@ -87,7 +87,7 @@ def problems(embedding: Embedding, result: Any, texts: Sequence[str]) -> Violati
     if len(positions) < len(failed):
         yield "EMB-BATCH-3", Violation("each failed text once", "the same position twice", "failures.index")
         return
-    if any(_of_another(failure, texts) for failure in failures):
+    if any(_names_another_text(failure, texts) for failure in failures):
         yield (
             "EMB-BATCH-4",
             Violation("the position of the failed text", "the position of another text", "failures.index"),
@@ -108,16 +108,16 @@ def problems(embedding: Embedding, result: Any, texts: Sequence[str]) -> Violati
         yield "EMB-BATCH-3", Violation(wanted, f"{len(embeddings)}", "result.embeddings")
         return
     for number, (position, found) in enumerate(zip(rest, embeddings, strict=True)):
-        yield from _place(embedding, number, position, found, texts)
+        yield from _position_problems(embedding, number, position, found, texts)
 
 
-def _of_another(failure: Mapping[str, Any], texts: Sequence[str]) -> bool:
+def _names_another_text(failure: Mapping[str, Any], texts: Sequence[str]) -> bool:
     """True if a failure has the index of one text and repeats another text."""
     text, sent = failure.get("text"), texts[int(failure["index"])]
     return not same_text(text, sent) and any(same_text(text, other) for other in texts)
 
 
-def _place(
+def _position_problems(
     embedding: Embedding, number: int, position: int, found: Mapping[str, Any], texts: Sequence[str]
 ) -> Violations:
     text, index, path = found.get("text"), found.get("index"), f"result.embeddings.{number}"
@@ -157,7 +157,7 @@ def embeddings_by_position(
         Blocked: the positions are unknown.
     """
     result = expect.success(reply, "a batch")
-    found = list(problems(embedding, result, texts))
+    found = list(batch_problems(embedding, result, texts))
     for broken, violation in found:
         if broken == requirement:
             raise violation

@@ -106,7 +106,7 @@ def expect_own_vector(embedding: Embedding, found: Vector, first: Vector, truth:
     )
 
 
-def rest_after_cut(embedding: Embedding, text: str) -> str:
+def text_after_truncation(embedding: Embedding, text: str) -> str:
     """Return the part of a text that remains after truncation, as another instance reports it, or its beginning."""
     fresh = embedding.fresh()
     if fresh.client is embedding.client:
@@ -119,7 +119,7 @@ def rest_after_cut(embedding: Embedding, text: str) -> str:
     return reported if isinstance(reported, str) and 0 < len(reported) <= most else text[: embedding.stated_limit()]
 
 
-def expect_apart_under_key(
+def expect_different_answers_under_key(
     embedding: Embedding, apart: Callable[[Embedding, str, Mapping[str, Any]], None], changed: str, found: str
 ) -> None:
     """Check that two requests with one idempotency key get different answers.
@@ -159,7 +159,7 @@ def call_as_tenant(embedding: Embedding) -> Reply:
     return embedding.call("embed", embedding.requests.distinct("embed"), new_tenant())
 
 
-def expect_requests_apart(embedding: Embedding, changed: str, ctx: Mapping[str, Any]) -> None:
+def expect_different_answers(embedding: Embedding, changed: str, ctx: Mapping[str, Any]) -> None:
     """Check that two requests in one context get different answers if they differ in one respect, `changed`."""
     text = embedding.unique()
     one, other = embedding.requests.with_text("embed", text), changed_arguments(embedding, text, changed)
@@ -168,7 +168,7 @@ def expect_requests_apart(embedding: Embedding, changed: str, ctx: Mapping[str, 
     alone = embedding.fresh().call("embed", other)
     expect.success(embedding.call("embed", one, ctx), "an embedding")
     if changed == "operation":
-        expect_other_operations_apart(embedding, text, ctx)
+        expect_usual_answers_of_other_operations(embedding, text, ctx)
         return
     reply = embedding.call("embed", other, ctx)
     expect.readable(reply)
@@ -181,7 +181,7 @@ def expect_requests_apart(embedding: Embedding, changed: str, ctx: Mapping[str, 
         expect_own_vector(embedding, found, first, truth)
 
 
-def expect_batches_apart(embedding: Embedding, changed: str, ctx: Mapping[str, Any]) -> None:
+def expect_different_batch_answers(embedding: Embedding, changed: str, ctx: Mapping[str, Any]) -> None:
     """Check that two batches in one context get different answers if they differ in a text, the order or the size."""
     texts = arrange_texts(embedding, "plain", require_batch_size(embedding, 4))
     args = embedding.requests.minimal("embed_batch")
@@ -210,7 +210,7 @@ def changed_arguments(embedding: Embedding, text: str, changed: str) -> dict[str
     return {**embedding.requests.with_text("embed", text), **other}
 
 
-def expect_other_operations_apart(embedding: Embedding, text: str, ctx: Mapping[str, Any]) -> None:
+def expect_usual_answers_of_other_operations(embedding: Embedding, text: str, ctx: Mapping[str, Any]) -> None:
     """Check that other operations with the key of an `embed` in their context get their usual answers."""
     if embedding.works("count_tokens"):
         counted = embedding.requests.with_text("count_tokens", text)
@@ -292,7 +292,7 @@ def batch_with_fallback(
 
 
 @remembered
-def fallen_back_in_context(embedding: Embedding) -> tuple[dict[str, Any], Reply]:
+def fall_back_in_context(embedding: Embedding) -> tuple[dict[str, Any], Reply]:
     """Return a context, and the answer in it to a batch whose texts are embedded one by one after a refusal."""
     many = require_batch_size(embedding, 3)
     embedding.faults.provider_op("embed_batch")

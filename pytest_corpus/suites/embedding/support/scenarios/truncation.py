@@ -45,7 +45,7 @@ def require_truncation(embedding: Embedding) -> None:
         raise NotApplicable("truncation is not offered")
 
 
-def variants(embedding: Embedding, how: str = "one_more") -> list[dict[str, Any]]:
+def truncation_options(embedding: Embedding, how: str = "one_more") -> list[dict[str, Any]]:
     """Return options to combine with truncation: each listed model, and normalization if it is claimed."""
     models = embedding.models_able_to("embed")
     if how != "one_more":

@@ -104,7 +104,7 @@ DELETES_OF_NOTHING: dict[str, Any] = {
 PLACES = {"first": 0, "middle": 1, "last": 2}
 
 
-def expect_rest(reply: Reply, at: int, written: list[str]) -> list[str]:
+def expect_bad_item_reported(reply: Reply, at: int, written: list[str]) -> list[str]:
     """Check that the bad item of an upsert is reported, and return `written`; return [] if the upsert is refused."""
     expect.either(reply, "BadRequest")
     if reply.is_error:
@@ -145,7 +145,7 @@ def alternate_counts(kinds: Iterable[str]) -> list[tuple[str, int]]:
     return [(kind, 2 - number % 2) for number, kind in enumerate(kinds)]
 
 
-def mix_in(items: list[Any], bad: list[Any], most: int) -> list[Any]:
+def insert_bad_items(items: list[Any], bad: list[Any], most: int) -> list[Any]:
     """Insert bad items after the first item; return no more items than fit into one request."""
     expect.applicable(most >= 2, "one item goes into one request")
     return [items[0], *bad, *items[1:]][:most]

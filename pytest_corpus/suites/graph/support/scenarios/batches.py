@@ -18,9 +18,9 @@ from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.graph.support.answers import items_of
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.place import Place, value_of
-from pytest_corpus.suites.graph.support.sandbox import MOST_PAGES, PAGE, GraphSandbox, try_look
+from pytest_corpus.suites.graph.support.sandbox import MOST_PAGES, PAGE, GraphSandbox, call_or_none
 from pytest_corpus.suites.graph.support.scenarios import words
-from pytest_corpus.suites.graph.support.scenarios.isolation import empty_place, lasting_place
+from pytest_corpus.suites.graph.support.scenarios.isolation import empty_sandbox, shared_sandbox
 
 MOST_OPS = 6_000
 """The suite does not test a larger limit."""
@@ -105,7 +105,7 @@ def require_carrier(graph: Graph, name: str = "batch") -> GraphSandbox:
 @remembered
 def _takes_no_nodes(graph: Graph) -> bool:
     sandbox = graph.sandbox()
-    first = results(sandbox.call_many("batch", put(sandbox, sandbox.node("a"))).result)[:1]
+    first = results(sandbox.call_many("batch", put_operation(sandbox, sandbox.node("a"))).result)[:1]
     named = str(first[0].get("error") or first[0].get("code")) if first and first[0].get("ok") is False else ""
     return named.replace("_", "").lower() == "notsupported"
 
@@ -116,17 +116,17 @@ def require_room(graph: Graph, count: int) -> None:
     expect.applicable(most is None or most >= count, f"a batch holds {most} operations")
 
 
-def put(place: Place, *nodes: dict[str, Any]) -> dict[str, Any]:
+def put_operation(place: Place, *nodes: dict[str, Any]) -> dict[str, Any]:
     """Return an operation that writes nodes."""
     return place.item("upsert_nodes", nodes=list(nodes))
 
 
-def drop(place: Place, name: str) -> dict[str, Any]:
+def drop_operation(place: Place, name: str) -> dict[str, Any]:
     """Return an operation that deletes a node."""
     return place.item("delete_nodes", ids=[place.id(name)])
 
 
-def link(place: Place, source: str, target: str) -> dict[str, Any]:
+def link_operation(place: Place, source: str, target: str) -> dict[str, Any]:
     """Return an operation that writes an edge."""
     return place.item("upsert_edges", edges=[place.edge(source, target)])
 
@@ -134,9 +134,9 @@ def link(place: Place, source: str, target: str) -> dict[str, Any]:
 def unusable_operation(sandbox: GraphSandbox, kind: str = "unknown_operation") -> dict[str, Any]:
     """Return an operation that cannot be carried out."""
     if kind == "not_finite":
-        return put(sandbox, sandbox.node("bad", corpus_size=math.nan))
+        return put_operation(sandbox, sandbox.node("bad", corpus_size=math.nan))
     if kind == "empty_id":
-        return put(sandbox, {**sandbox.node("bad"), "id": ""})
+        return put_operation(sandbox, {**sandbox.node("bad"), "id": ""})
     item = UNUSABLE[kind]
     return item if kind == "unknown_operation" else {**sandbox.graph.item(item["op"]), "args": item["args"]}
 
@@ -162,7 +162,7 @@ def send_sound(graph: Graph, name: str) -> tuple[Reply, tuple[int, ...]]:
     sandbox = require_carrier(graph, name)
     most = graph.capabilities.limit("max_batch_ops") or graph.at_once
     sizes = tuple(size for size in SIZES if size <= graph.at_once)[:most]
-    items = [put(sandbox, *(sandbox.node(f"n{size}x{n}") for n in range(size))) for size in sizes]
+    items = [put_operation(sandbox, *(sandbox.node(f"n{size}x{n}") for n in range(size))) for size in sizes]
     return cached(graph, ("sound", name), lambda: (sandbox.call_many(name, *items), sizes))
 
 
@@ -177,10 +177,10 @@ def send_spoiled(graph: Graph, name: str, place: str, kind: str) -> Spoiled:
 
 def _send_spoiled(sandbox: GraphSandbox, name: str, place: str, kind: str) -> Spoiled:
     nodes = [sandbox.node(each) for each in ("new", "newer" if name == "batch" else "a")]
-    steps, before = [put(sandbox, node) for node in nodes], []
+    steps, before = [put_operation(sandbox, node) for node in nodes], []
     if name == "transaction":
         before = sandbox.put(sandbox.node("a"), sandbox.node("b"))
-        steps.append(drop(sandbox, "b"))
+        steps.append(drop_operation(sandbox, "b"))
     steps = steps[: (sandbox.graph.capabilities.limit("max_batch_ops") or MOST_OPS) - 1]
     at = {"first": 0, "middle": len(steps) // 2, "last": len(steps)}[place]
     reply = sandbox.call_many(name, *steps[:at], unusable_operation(sandbox, kind), *steps[at:])
@@ -201,8 +201,8 @@ def stated_limit(graph: Graph) -> int:
 def send_too_large(graph: Graph) -> tuple[Reply, GraphSandbox]:
     """Send a batch of one operation more than the limit, the first a write of a node; return answer and sandbox."""
     most, sandbox = stated_limit(graph), graph.sandbox()
-    drops = (drop(sandbox, f"none{number}") for number in range(most))
-    return sandbox.call_many("batch", put(sandbox, sandbox.node("a")), *drops), sandbox
+    drops = (drop_operation(sandbox, f"none{number}") for number in range(most))
+    return sandbox.call_many("batch", put_operation(sandbox, sandbox.node("a")), *drops), sandbox
 
 
 def expect_order(counts: list[int | None], sizes: list[int]) -> None:
@@ -222,33 +222,33 @@ PREDICATES: dict[str, Any] = {"greater": {"$gt": 1}, "choice": {"in": [2]}, "lis
 """Terms of a filter that the value 1 does not satisfy. 2 satisfies them if they are not plain values."""
 
 
-def listable_place(graph: Graph) -> GraphSandbox:
+def listable_sandbox(graph: Graph) -> GraphSandbox:
     """Return an empty sandbox. Raises Undecided if nodes cannot be listed in pages."""
     graph.require("bulk_vertices", "upsert_nodes")
-    return empty_place(graph)
+    return empty_sandbox(graph)
 
 
-def filled_place(graph: Graph, count: int) -> GraphSandbox:
+def filled_sandbox(graph: Graph, count: int) -> GraphSandbox:
     """Return a sandbox with the nodes n0, n1 and so on."""
-    sandbox = listable_place(graph)
+    sandbox = listable_sandbox(graph)
     sandbox.put(*(sandbox.node(f"n{number}") for number in range(count)))
     return sandbox
 
 
-def narrow(sandbox: GraphSandbox) -> dict[str, Any]:
+def own_nodes_filter(sandbox: GraphSandbox) -> dict[str, Any]:
     """Return the filter that selects the nodes of a sandbox in a shared namespace; empty in a new namespace."""
     return {} if sandbox.namespace or not sandbox.graph.filters else {"filter": {"corpus_group": sandbox.group}}
 
 
 @remembered
-def pages(graph: Graph, limit: int | None) -> tuple[GraphSandbox, set[str], list[list[Mapping[str, Any]]]]:
+def list_pages(graph: Graph, limit: int | None) -> tuple[GraphSandbox, set[str], list[list[Mapping[str, Any]]]]:
     """Return a sandbox with nodes, the ids of all nodes, and the pages when listed with this limit."""
     graph.require("bulk_vertices", "upsert_nodes")
 
-    sandbox, ids = lasting_place(graph, "pages", put_for_pages, empty=True)
+    sandbox, ids = shared_sandbox(graph, "pages", put_for_pages, empty=True)
     require_space(sandbox, limit)
     given = {} if limit is None else {"limit": limit}
-    return sandbox, ids, [*sandbox.pages({**given, **narrow(sandbox)})]
+    return sandbox, ids, [*sandbox.pages({**given, **own_nodes_filter(sandbox)})]
 
 
 def put_for_pages(sandbox: GraphSandbox) -> set[str]:
@@ -262,11 +262,11 @@ def put_for_pages(sandbox: GraphSandbox) -> set[str]:
 
 
 @remembered
-def crowd(graph: Graph) -> tuple[GraphSandbox, list[list[Mapping[str, Any]]], list[str] | None]:
+def list_crowded_sandbox(graph: Graph) -> tuple[GraphSandbox, list[list[Mapping[str, Any]]], list[str] | None]:
     """Return a sandbox with more nodes than a default page holds, its pages, and the values that a query finds."""
-    sandbox = filled_place(graph, CROWD)
-    found = try_look(sandbox.read_values, "query") if "query" in graph.readers.for_nodes() else None
-    return sandbox, [*sandbox.pages(narrow(sandbox))], found
+    sandbox = filled_sandbox(graph, CROWD)
+    found = call_or_none(sandbox.read_values, "query") if "query" in graph.readers.for_nodes() else None
+    return sandbox, [*sandbox.pages(own_nodes_filter(sandbox))], found
 
 
 def expect_every_node_once(sandbox: GraphSandbox, pages: Iterable[list[Mapping[str, Any]]], wanted: set[str]) -> None:

@@ -11,8 +11,8 @@ from pytest_corpus.kit.store.results import next_cursor
 from pytest_corpus.suites.graph.support.answers import items_of
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.sandbox import GraphSandbox
-from pytest_corpus.suites.graph.support.scenarios.batches import narrow
-from pytest_corpus.suites.graph.support.scenarios.isolation import empty_place
+from pytest_corpus.suites.graph.support.scenarios.batches import own_nodes_filter
+from pytest_corpus.suites.graph.support.scenarios.isolation import empty_sandbox
 
 
 class GraphClients(Clients):
@@ -42,7 +42,7 @@ class GraphClients(Clients):
 
     @property
     def read_step(self) -> HistoryStep:
-        return self._step("bulk_vertices", {"limit": 100, **narrow(self.sandbox)}, {})
+        return self._step("bulk_vertices", {"limit": 100, **own_nodes_filter(self.sandbox)}, {})
 
     def read(self, result: Any) -> Mapping[str, Value]:
         # A half-written node shows two numbers. If more pages follow, an absent node may be on them.
@@ -60,7 +60,7 @@ def history(graph: Graph) -> dict[str, list[Event]]:
     """Return the history of two nodes."""
     graph.require("upsert_nodes", "delete_nodes", "bulk_vertices")
     graph.readers.require_correct("bulk_vertices")
-    sandbox = empty_place(graph)
-    if sandbox.namespace is None and not narrow(sandbox):
+    sandbox = empty_sandbox(graph)
+    if sandbox.namespace is None and not own_nodes_filter(sandbox):
         raise NotApplicable("without namespaces and filters a page shows the nodes of other tests")
     return GraphClients(graph, sandbox).play(graph)

@@ -61,12 +61,12 @@ def edges_with_words(sandbox: GraphSandbox, what: str) -> dict[str, words.Item]:
     return words.offer_items(sandbox, "edges", edges)
 
 
-def ends(graph: Graph, sandbox: GraphSandbox, reader: str, source: str, wanted: list[str]) -> list[str]:
+def shown_targets(graph: Graph, sandbox: GraphSandbox, reader: str, source: str, wanted: list[str]) -> list[str]:
     """Return the targets that an operation shows for the edges from a node."""
-    found = sandbox.ends(reader, source)
+    found = sandbox.read_targets(reader, source)
     given = reader != "traversal" and "links" in graph.dialects.row(str(graph.dialect)).supplied
     if given and found != wanted and found == sorted(set(wanted)):
-        values = set(sandbox.answers(reader, "link_values", wanted=sandbox.key(source)))
+        values = set(sandbox.query_values(reader, "link_values", wanted=sandbox.key(source)))
         if len(values) == len(wanted):
             raise NotAssessed(Obstacle.LINKS_ONCE)
     return found
@@ -102,16 +102,16 @@ EDGES = {LOOP: (("a", "a"),), PARALLEL: (("a", "b"), ("a", "b"))}
 """By kind of edge: the sources and targets of edges that are written to find out if it is accepted."""
 
 
-def takes(graph: Graph, kind: str) -> bool:
+def accepts_edges(graph: Graph, kind: str) -> bool:
     """True if a graph accepts edges of a kind, or does not refuse them permanently."""
     known = graph.shared.edge_kinds
     if kind not in known:
         with inputs.fact_scope(f"graph {kind}"):
-            known[kind] = not _refuses(graph, kind)
+            known[kind] = not _refuses_edges(graph, kind)
     return known[kind]
 
 
-def _refuses(graph: Graph, kind: str) -> bool:
+def _refuses_edges(graph: Graph, kind: str) -> bool:
     graph.require("upsert_nodes", "upsert_edges")
     with graph.client.provider.paused():
         sandbox = graph.sandbox()

@@ -10,7 +10,7 @@ from pytest_corpus.kit.vocabulary import ALIKE
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.run_state import MANY
 from pytest_corpus.suites.graph.support.sandbox import GraphSandbox
-from pytest_corpus.suites.shared.contexts import require_tenants, tenants_alike
+from pytest_corpus.suites.shared.contexts import require_tenants, similar_tenants
 
 T = TypeVar("T")
 
@@ -18,7 +18,7 @@ WHERE = ("default", "namespace", "tenant")
 """The places of nodes."""
 
 
-def place_at(graph: Graph, where: str) -> GraphSandbox:
+def sandbox_at(graph: Graph, where: str) -> GraphSandbox:
     """Return an empty sandbox in the default namespace, in a new namespace, or for a tenant."""
     if where == "namespace":
         graph.require_namespaces(aside=True)
@@ -26,13 +26,13 @@ def place_at(graph: Graph, where: str) -> GraphSandbox:
     return graph.sandbox(tenant=tenant, own=where == "namespace")
 
 
-def empty_place(graph: Graph) -> GraphSandbox:
+def empty_sandbox(graph: Graph) -> GraphSandbox:
     """Return a new group of nodes, in a new namespace if the adapter creates namespaces."""
     sandbox = graph.sandbox()
     return sandbox if sandbox.namespace is None else sandbox.copy_to(namespace=sandbox.tag)
 
 
-def lasting_place(
+def shared_sandbox(
     graph: Graph, key: Hashable, fill: Callable[[GraphSandbox], T], *, empty: bool = False
 ) -> tuple[GraphSandbox, T]:
     """Return a sandbox that tests only read; `fill` writes its data once in a run.
@@ -43,7 +43,7 @@ def lasting_place(
     """
 
     def write_data() -> tuple[GraphSandbox, T]:
-        sandbox = empty_place(graph) if empty else graph.sandbox(own=False)
+        sandbox = empty_sandbox(graph) if empty else graph.sandbox(own=False)
         filled = fill(sandbox)
         keep(sandbox)
         return sandbox, filled
@@ -55,7 +55,7 @@ def write_in_both(graph: Graph, by: str, names: Sequence[str]) -> tuple[GraphSan
     """Return two sandboxes with nodes of the same names, and the values in the second. Tests share the sandboxes."""
 
     def write_both() -> tuple[GraphSandbox, GraphSandbox, dict[str, str]]:
-        one, other = two_places(graph, by)
+        one, other = two_sandboxes(graph, by)
         one.put_named(names)
         values = other.put_named(names)
         keep(one)
@@ -75,7 +75,7 @@ def keep(sandbox: GraphSandbox) -> None:
 def two_tenants(graph: Graph, *, own: bool = False, claimed: bool = True) -> tuple[GraphSandbox, GraphSandbox]:
     """Return sandboxes of two tenants with the same ids; with `own`, in a namespace that no other test uses."""
     require_tenants(graph, claimed=claimed)
-    sandbox = empty_place(graph) if own else graph.sandbox(own=False)
+    sandbox = empty_sandbox(graph) if own else graph.sandbox(own=False)
     one, other = (sandbox.copy_to(namespace=sandbox.namespace, tenant=graph.settings.next_tenant()) for _ in range(2))
     return one, other
 
@@ -88,7 +88,7 @@ def keyed_tenants(graph: Graph, number: int = 0) -> tuple[GraphSandbox, GraphSan
     """
     claimed = graph.capabilities.flag("supports_multi_tenant") is True
     home, _ = two_tenants(graph, claimed=claimed)
-    alike = cached(graph, ("keyed tenants", number % len(ALIKE)), lambda: tenants_alike(graph, number))
+    alike = cached(graph, ("keyed tenants", number % len(ALIKE)), lambda: similar_tenants(graph, number))
     one, other = (home.copy_to(namespace=home.namespace, **ctx) for ctx in alike)
     if not claimed:
         place = graph.sandbox(own=False)
@@ -112,7 +112,7 @@ def intrusions(graph: Graph, place: GraphSandbox) -> Iterator[tuple[str, dict[st
     yield from ((name, {MANY[name]: [place.item("upsert_nodes", nodes=[place.node("b")])]}) for name in many)
 
 
-def two_places(graph: Graph, by: str) -> tuple[GraphSandbox, GraphSandbox]:
+def two_sandboxes(graph: Graph, by: str) -> tuple[GraphSandbox, GraphSandbox]:
     """Return two sandboxes with the same ids, in two namespaces or of two tenants."""
     if by == "tenants":
         return two_tenants(graph)

@@ -17,7 +17,7 @@ from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.sandbox import GraphSandbox
 from pytest_corpus.suites.graph.support.scenarios import words
-from pytest_corpus.suites.graph.support.scenarios.isolation import lasting_place
+from pytest_corpus.suites.graph.support.scenarios.isolation import shared_sandbox
 
 TRICKY = {
     "apostrophe": "O'Neil",
@@ -203,7 +203,7 @@ def chain(graph: Graph, length: int = CHAIN) -> Chain:
         sandbox.link(*edges)
         return edges
 
-    return lasting_place(graph, ("chain", length), fill)
+    return shared_sandbox(graph, ("chain", length), fill)
 
 
 @remembered
@@ -221,15 +221,15 @@ def star(graph: Graph) -> GraphSandbox:
         pairs = [("hub", "a"), ("hub", "b"), *((first, first + second) for first in "ab" for second in "ab")]
         sandbox.link(*(sandbox.edge(one, other, label=f"CORPUS_{other[-1].upper()}") for one, other in pairs))
 
-    return lasting_place(graph, "star", fill)[0]
+    return shared_sandbox(graph, "star", fill)[0]
 
 
-def kind_of(value: Any) -> dict[str, Any]:
+def typed_property(value: Any) -> dict[str, Any]:
     """Return a property with this value. A property may have one type (R110), so each type has its own key."""
     return {"corpus_kind" if isinstance(value, str) else "corpus_size": value}
 
 
-def filterable_place(graph: Graph) -> tuple[GraphSandbox, dict[str, Any]]:
+def filterable_sandbox(graph: Graph) -> tuple[GraphSandbox, dict[str, Any]]:
     """Return start nodes with edges to the same targets, and the values to filter by, unusual texts if accepted
     (R138).
 
@@ -245,18 +245,20 @@ def filterable_place(graph: Graph) -> tuple[GraphSandbox, dict[str, Any]]:
         none = vocabulary.INJECTIONS["condition"]
         texts = [{"text": text, "none": none} for text in vocabulary.refusable_texts("w")]
         for values in (*({**PLAIN, **each} for each in texts), PLAIN):
-            nodes = {name: sandbox.node(name, **kind_of(values[kind])) for name, kind in {**hubs, **KINDS}.items()}
+            nodes = {
+                name: sandbox.node(name, **typed_property(values[kind])) for name, kind in {**hubs, **KINDS}.items()
+            }
             if values is PLAIN:
                 sandbox.put(*nodes.values())
             elif len(words.offer_items(sandbox, "nodes", nodes)) < len(nodes):
                 continue
-            links = {f"{one} {end}": sandbox.edge(one, end, **kind_of(values[KINDS[end]])) for one, end in pairs}
+            links = {f"{one} {end}": sandbox.edge(one, end, **typed_property(values[KINDS[end]])) for one, end in pairs}
             if values is not PLAIN and len(words.offer_items(sandbox, "edges", links)) == len(links):
                 return values
         sandbox.link(*links.values())
         return PLAIN
 
-    return lasting_place(graph, "filterable", fill)
+    return shared_sandbox(graph, "filterable", fill)
 
 
 def depths(graph: Graph) -> range:

@@ -121,7 +121,7 @@ class World:
         elif (operation := self.step(kind, name, pair)) is not None:
             self.carry_out(operation)
 
-    def show_edges(self, edge_reader: str, names: frozenset[str]) -> None:
+    def expect_edges(self, edge_reader: str, names: frozenset[str]) -> None:
         """Check that the adapter shows the model's edges from these nodes; a traversal shows all edges at once."""
         sources, claim = sorted(names & self.nodes.keys()), "the edges that the sequence adds up to"
         if edge_reader != "traversal":
@@ -158,17 +158,17 @@ def compare_edges(trial: Trial[World]) -> None:
     world = trial.model
     touched, world.touched = frozenset(world.touched & world.joined & set(world.nodes)), set()
     for edge_reader in world.edge_readers if touched else ():
-        look = partial(World.show_edges, edge_reader=edge_reader, names=touched)
+        look = partial(World.expect_edges, edge_reader=edge_reader, names=touched)
         trial.take_step(Step(look, names=touched, is_look=True))
 
 
-def take_plain(graph: Graph) -> None:
+def take_plain_steps(graph: Graph) -> None:
     """Carry out every kind of write alone and in batches and transactions; compare the content after each step.
 
     If writes are visible late, the first step is done in one sandbox, the first two in another, and so on;
     then one wait is enough for all comparisons.
     """
-    carriers = [name for name in MANY if graph.operation_names.carries(name)]
+    carriers = [name for name in MANY if graph.operation_names.accepts_writes(name)]
     writes: list[Write] = [*PLAIN, *((name, "c", (then, "")) for name in carriers for then in ("put", ""))]
     steps = [
         Step(partial(World.take_step_of_kind, kind=kind, name=name, pair=pair), names=names_of((kind, name, pair)))
@@ -197,8 +197,8 @@ def take_plain(graph: Graph) -> None:
 
 def rules_of(graph: Graph) -> list[Rule[World]]:
     """Return the rules for an adapter: single writes, and several in one request if the adapter offers this."""
-    pairs = [pair for pair in PAIRS if len(set(pair)) == 2 or edges.takes(graph, LOOP)]
-    together = [name for name in MANY if graph.operation_names.carries(name)]
+    pairs = [pair for pair in PAIRS if len(set(pair)) == 2 or edges.accepts_edges(graph, LOOP)]
+    together = [name for name in MANY if graph.operation_names.accepts_writes(name)]
     most = min(graph.at_once, 4)
 
     def write(chance: Random) -> Write:

@@ -122,7 +122,7 @@ def put_nodes_of_two_kinds(sandbox: GraphSandbox) -> tuple[str, str]:
     return kinds(put_with_words(sandbox, "nodes", build_nodes)[0])
 
 
-def places(home: GraphSandbox, names: Sequence[str], *, by: str) -> list[tuple[GraphSandbox, list[str]]]:
+def sandboxes_elsewhere(home: GraphSandbox, names: Sequence[str], *, by: str) -> list[tuple[GraphSandbox, list[str]]]:
     """Return sandboxes in other namespaces, or of other tenants, each with a node; refused names are left out."""
     found = []
     for name in names:

@@ -17,23 +17,23 @@ from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.llm.support.answers import completion_tokens
 from pytest_corpus.suites.llm.support.capabilities import MOST_MODELS, PERMANENT
 from pytest_corpus.suites.llm.support.component import LLM
-from pytest_corpus.suites.llm.support.requests import user
+from pytest_corpus.suites.llm.support.requests import user_message
 
 
 def similar_conversations(llm: LLM, text: str, kind: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return two different conversations that resemble each other; `kind` names the resemblance."""
-    start = [user(text)]
+    start = [user_message(text)]
     pairs = {
         "last_message": (llm.turns(text, "ok", "a"), llm.turns(text, "ok", "b")),
         "shorter": (llm.turns(text, "ok", "a"), start),
         "order": (llm.turns(text, "ok", "a"), llm.turns("a", "ok", text)),
         "joined": (llm.turns(f"{text} a", "b", "c"), llm.turns(f"{text} ", "ab", "c")),
-        "role": ([*start, user("a")], [{"role": "assistant", "content": text}, user("a")]),
-        "name": (start, [{**user(text), "name": "bob"}]),
-        "letter_case": (start, [user(text.swapcase())]),
-        "spaces": (start, [user(f"{text[0]} {text[1:]}")]),
-        "far_end": ([user(f"{text} {'w ' * 60}a")], [user(f"{text} {'w ' * 60}b")]),
-        "normal_form": ([user(f"{text} caf\u00e9")], [user(f"{text} cafe\u0301")]),
+        "role": ([*start, user_message("a")], [{"role": "assistant", "content": text}, user_message("a")]),
+        "name": (start, [{**user_message(text), "name": "bob"}]),
+        "letter_case": (start, [user_message(text.swapcase())]),
+        "spaces": (start, [user_message(f"{text[0]} {text[1:]}")]),
+        "far_end": ([user_message(f"{text} {'w ' * 60}a")], [user_message(f"{text} {'w ' * 60}b")]),
+        "normal_form": ([user_message(f"{text} caf\u00e9")], [user_message(f"{text} cafe\u0301")]),
     }
     return pairs[kind]
 
@@ -71,7 +71,7 @@ def requests_beyond_window(llm: LLM, where: str) -> list[dict[str, Any]]:
         return [{"system_message": text}]
     if where == "max_tokens":
         expect.applicable(llm.takes("max_tokens"), "max_tokens is not offered")
-        return [{"messages": [user(text)], "max_tokens": llm.limit(1)}]
+        return [{"messages": [user_message(text)], "max_tokens": llm.limit(1)}]
     if where == "first_message":
         return [{"messages": llm.turns(text, "ok", "hi")}]
     if where == "all_messages":
@@ -85,8 +85,8 @@ def requests_beyond_window(llm: LLM, where: str) -> list[dict[str, Any]]:
         smaller = sorted((window, model) for model, window in windows.items() if window and window < llm.window())
         others = [*(model for _, model in smaller[:1]), *same][: MOST_MODELS - 1]
         expect.applicable(others, "no other model has a window of this length, or a smaller one")
-        return [{"messages": [user(llm.too_long_text(model))], "model": model} for model in others]
-    return [{"messages": [user(text)]}]
+        return [{"messages": [user_message(llm.too_long_text(model))], "model": model} for model in others]
+    return [{"messages": [user_message(text)]}]
 
 
 def cold_arguments(llm: LLM, operation: str = "complete") -> dict[str, Any]:

@@ -28,7 +28,7 @@ RETRYABLE = ("ResourceExhausted", "TransientNetwork", "Unavailable")
 
 def five_directions(vector: Vector) -> tuple[VectorSandbox, list[Item]]:
     """Return a sandbox with five vectors of different directions, which tests only read."""
-    return vector.home(), [*vector.requests.settled_vectors]
+    return vector.main_sandbox(), [*vector.requests.settled_vectors]
 
 
 def upsert_and_query(
@@ -79,7 +79,7 @@ def expect_refused_or_reported(reply: Reply, *families: str) -> None:
             expect.check(fits, " or ".join(families), ", ".join(names) or "none of the taxonomy", "result.failures")
 
 
-def points_at(reply: Reply, wrong: Mapping[int, Item], edition: str | None) -> bool:
+def names_wrong_items(reply: Reply, wrong: Mapping[int, Item], edition: str | None) -> bool:
     """True if the reported failures name exactly the wrong items: by index, or by id under edition 1.0.0 (R14)."""
     if edition == "1.0.0":
         named = sorted(str(failure.get("id")) for failure in reply.failed_items)
@@ -172,7 +172,7 @@ def two_tenants(
     similar = vocabulary.fill_in(vocabulary.SIMILAR, tenant)
     found: list[VectorSandbox] = []
     for kind, end in zip(like, "ab", strict=True):
-        place = vector.offer_place(name, tenant=similar[kind]) if kind else None
+        place = vector.offer_sandbox(name, tenant=similar[kind]) if kind else None
         found.append(place or vector.sandbox(tenant=f"{tenant}{end}", name=name))
     found[0].put(*items)
     return found
@@ -221,7 +221,7 @@ class MixedBatch:
     found: Collection[str]
     shown_by: Sequence[Exchange]
 
-    def expect_settled(self) -> None:
+    def expect_consistent(self) -> None:
         """Check that the batch was refused and wrote nothing, or was applied and reported every bad item."""
         expect.readable(self.reply)
         good = [item for at, item in enumerate(self.items) if at not in self.bad]
@@ -393,7 +393,7 @@ def offer_in_turn(
     size = vector.features.names_at_once(2)
     for start in range(0, len(wanted) if size else 0, size or 1):
         due = wanted[start : start + size]
-        offers = ((vector.offer_place(name, item, tenant=who), item) for name, who, item in due)
+        offers = ((vector.offer_sandbox(name, item, tenant=who), item) for name, who, item in due)
         held = [(place, item) for place, item in offers if place is not None]
         yield held
         for place, _ in held if vector.namespaces else ():

@@ -11,7 +11,7 @@ from pytest_corpus.kit.store.clients import Clients
 from pytest_corpus.kit.store.results import next_cursor
 from pytest_corpus.suites.vector.support.answers import id_of, matches_of, metadata_of, vector_of
 from pytest_corpus.suites.vector.support.component import Vector
-from pytest_corpus.suites.vector.support.geometry import direction, parallel
+from pytest_corpus.suites.vector.support.geometry import are_parallel, direction
 from pytest_corpus.suites.vector.support.sandbox import VectorSandbox
 
 APART = 5
@@ -43,7 +43,7 @@ class VectorClients(Clients):
         vector = self.written[number] = direction(APART * int(number), self.vector.dimensions)
         ids = [self.ids[name] for name in (names[:1] if self.vector.limits.batch == 1 else names)]
         items = [{"id": each, "vector": vector, "metadata": {"write": number}} for each in ids]
-        self.sandbox.know(*items)
+        self.sandbox.note_stored(*items)
         return self._step("upsert", dict.fromkeys(ids, number), vectors=items)
 
     def delete(self, names: str) -> HistoryStep:
@@ -65,7 +65,7 @@ class VectorClients(Clients):
         for match in matches_of(result):
             number, components = str(metadata_of(match).get("write")), vector_of(match).get("vector")
             if id_of(match) in ids and number in self.written:
-                seen = [each for each, stored in self.written.items() if parallel(components, stored)]
+                seen = [each for each, stored in self.written.items() if are_parallel(components, stored)]
                 torn = components and self.vector.dimensions > 1 and number not in seen
                 wrong = " with another vector" if torn else " twice" if times[id_of(match)] > 1 else ""
                 found[id_of(match)] = f"{number}{wrong}"

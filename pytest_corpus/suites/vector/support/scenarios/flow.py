@@ -95,7 +95,7 @@ def embed_flow(vector: Vector, ctx: Mapping[str, Any]) -> list[float]:
     return numbers
 
 
-def make_place(vector: Vector, dimensions: int, tenant: str) -> VectorSandbox:
+def make_sandbox(vector: Vector, dimensions: int, tenant: str) -> VectorSandbox:
     """Return a namespace for a tenant's vectors of these dimensions. Raises NotApplicable if it is refused."""
     fixed, most = vector.limits.fixed, vector.capabilities.limit("max_dimensions")
     if (fixed or dimensions) != dimensions or dimensions > (most or dimensions):

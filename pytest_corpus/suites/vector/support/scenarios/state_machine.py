@@ -13,7 +13,7 @@ from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.suites.vector.support import pages
 from pytest_corpus.suites.vector.support.answers import id_of, matches_of, results_of
 from pytest_corpus.suites.vector.support.component import Vector
-from pytest_corpus.suites.vector.support.geometry import GOODNESS, TOLERANCE, canonical, direction, near
+from pytest_corpus.suites.vector.support.geometry import GOODNESS, TOLERANCE, canonical_metric, direction, is_near
 from pytest_corpus.suites.vector.support.sandbox import VectorSandbox
 from pytest_corpus.suites.vector.support.scenarios.checks import has_metadata
 
@@ -46,7 +46,7 @@ class VectorContents:
         self.vector.shared.actions.note(name, args)
         return self.vector.wait_for_index(lambda: self.vector.send(envelope), filled)
 
-    def done(self, name: str, args: Mapping[str, Any]) -> Any:
+    def call_successfully(self, name: str, args: Mapping[str, Any]) -> Any:
         """Return the result of an operation, which must succeed."""
         reply = self.call(name, args)
         expect.readable(reply)
@@ -61,7 +61,7 @@ class VectorContents:
                 self.sandboxes[where] = self.vector.sandbox()
             else:
                 args = self.vector.namespace_args()
-                self.done("create_namespace", args)
+                self.call_successfully("create_namespace", args)
                 self.sandboxes[where] = VectorSandbox(
                     self.vector, args["namespace"], args["dimensions"], self.vector.metric, {}
                 )
@@ -81,8 +81,8 @@ class VectorContents:
             {"id": name, "vector": direction(angle, self.vector.dimensions), "metadata": {"kind": kind}}
             for name, (angle, kind) in rows.items()
         ]
-        self.namespace_arg(where).know(*items)
-        self.done("upsert", self.namespace_arg(where).args(vectors=items))
+        self.namespace_arg(where).note_stored(*items)
+        self.call_successfully("upsert", self.namespace_arg(where).args(vectors=items))
         self.held[where].update(rows)
         self.written.add(where)
 
@@ -90,25 +90,25 @@ class VectorContents:
         """Delete a vector by id if it is stored."""
         sandbox = self.namespace_arg(where)
         if self.names[name] in self.held[where]:
-            self.done("delete", sandbox.args(ids=[self.names[name]]))
+            self.call_successfully("delete", sandbox.args(ids=[self.names[name]]))
             del self.held[where][self.names[name]]
 
     def delete_kind(self, where: int, kind: str) -> None:
         """Delete by a filter. A store with declared keys knows the filter's key from the first write."""
         if where not in self.written:
             return
-        self.done("delete", self.namespace_arg(where).args(filter={"kind": kind}))
+        self.call_successfully("delete", self.namespace_arg(where).args(filter={"kind": kind}))
         self.held[where] = {name: row for name, row in self.held[where].items() if row[1] != kind}
 
-    def renew(self, where: int) -> None:
+    def recreate(self, where: int) -> None:
         """Delete a namespace and create it again."""
         name = self.namespace_arg(where).name
-        self.done("delete_namespace", {"namespace": name})
-        self.done("create_namespace", self.vector.namespace_args(name))
+        self.call_successfully("delete_namespace", {"namespace": name})
+        self.call_successfully("create_namespace", self.vector.namespace_args(name))
         self.held[where] = {}
         self.written.discard(where)
 
-    def keep(self, where: int) -> None:
+    def keep_unchanged(self, where: int) -> None:
         """Carry out no write, before a query."""
         self.namespace_arg(where)
 
@@ -144,7 +144,7 @@ class VectorContents:
 
     def goodness(self, rows: Mapping[str, tuple[int, str]], query: Mapping[str, Any]) -> dict[str, float]:
         """Return the quality of each expected vector as a match of a query."""
-        measure = GOODNESS[canonical(self.vector.metric) or "cosine"]
+        measure = GOODNESS[canonical_metric(self.vector.metric) or "cosine"]
         return {
             name: measure(query["vector"], direction(angle, self.vector.dimensions))
             for name, (angle, _) in rows.items()
@@ -177,22 +177,26 @@ class VectorContents:
         if not set(found) <= set(rows) or len(set(found)) != wanted or len(found) != wanted:
             extra = len(set(found) - set(rows))
             about = set(found) ^ set(rows) if query["top_k"] >= len(rows) else set(found) - set(rows)
-            self.differ(f"{wanted} of {len(rows)} vectors", f"{len(found)} matches, {extra} of them wrong", about=about)
+            self.raise_difference(
+                f"{wanted} of {len(rows)} vectors", f"{len(found)} matches, {extra} of them wrong", about=about
+            )
         for match in matches:
             if not has_metadata(match, {"kind": rows[id_of(match)][1]}):
                 about = {id_of(match)}
-                self.differ("the metadata that were written last", "other metadata", "result.matches", about=about)
+                self.raise_difference(
+                    "the metadata that were written last", "other metadata", "result.matches", about=about
+                )
         if self.vector.dimensions > 1:
             good = self.goodness(rows, query)
             reachable = found if self.vector.limits.approximate else rows
             best = sorted((good[name] for name in reachable), reverse=True)[:wanted]
             if any(abs(good[name] - value) > TOLERANCE for name, value in zip(found, best, strict=True)):
-                about = {id_of(match) for match in matches if not near(match.get("score"), good[id_of(match)])}
-                self.differ(
+                about = {id_of(match) for match in matches if not is_near(match.get("score"), good[id_of(match)])}
+                self.raise_difference(
                     "the best vectors, best first", "other vectors, or another order", "result.matches", about=about
                 )
 
-    def differ(self, *said: str, about: Iterable[str] = ()) -> NoReturn:
+    def raise_difference(self, *said: str, about: Iterable[str] = ()) -> NoReturn:
         """Raise a Violation with these texts; `about` are the ids that it concerns."""
         raise Violation(*said, about=(str(self.names.index(name)) for name in about if name in self.names))
 
@@ -221,7 +225,7 @@ def rules_of(vector: Vector) -> list[Rule[VectorContents]]:
             where, given = chance.choice(places), {name: draw(chance) for name, draw in draws.items()}
             names = {given["name"]} if "name" in given else {name for name, _, _ in given.get("batch", ())}
             act = partial(operation, where=where, **given)
-            is_reset = operation is VectorContents.renew
+            is_reset = operation is VectorContents.recreate
             trial.take_step(Step(act, where, frozenset(map(str, names)), is_reset=is_reset))
             if chance.random() < share:
                 then = choose_query(chance)
@@ -230,9 +234,12 @@ def rules_of(vector: Vector) -> list[Rule[VectorContents]]:
         return take_random_step
 
     rules = [rule(VectorContents.upsert, batch=rows)] * UPSERTS
-    rules += [rule(VectorContents.delete, name=lambda chance: chance.randrange(IDS)), rule(VectorContents.keep, 1.0)]
+    rules += [
+        rule(VectorContents.delete, name=lambda chance: chance.randrange(IDS)),
+        rule(VectorContents.keep_unchanged, 1.0),
+    ]
     if vector.features.deletes_by_filter:
         rules.append(rule(VectorContents.delete_kind, kind=lambda chance: chance.choice(KINDS)))
     if vector.namespaces:
-        rules.append(rule(VectorContents.renew))
+        rules.append(rule(VectorContents.recreate))
     return rules
