@@ -73,7 +73,12 @@ class AdapterClient:
         self._recorder = recorder
         self.instance = instance or AdapterInstance(declaration, call_timeout, self._hooks, closing or ClosingBudget())
         self.hurries, self._longest_s, self._unanswered = False, 0.0, ""
-        self._steps: tuple[Step, ...] = (self._permit, self._begin, self.instance.answer, self._end)
+        self._steps: tuple[Step, ...] = (
+            self._check_permission,
+            self._begin_scopes,
+            self.instance.answer,
+            self._note_end,
+        )
         if recorder is not None:
             self._steps += (recorder.record_calls,)
 
@@ -227,7 +232,7 @@ class AdapterClient:
                 self._recorder.record_unanswered_call(silent)
             raise
 
-    def _permit(self, sending: Sending) -> None:
+    def _check_permission(self, sending: Sending) -> None:
         """Check that the run may make these calls, and may write if they write."""
         if self._unanswered:
             raise Unresponsive(self._unanswered)
@@ -237,7 +242,7 @@ class AdapterClient:
                 raise WriteForbidden(exchange.op)
         self.meter.spending.admit(len(sending.exchanges))
 
-    def _begin(self, sending: Sending) -> None:
+    def _begin_scopes(self, sending: Sending) -> None:
         """Begin the scope of each call."""
         self.provider.settle()
         sending.plans = tuple(self.provider.plans)
@@ -247,7 +252,7 @@ class AdapterClient:
             observed.streaming = exchange.streaming or (operation is not None and operation.streaming)
             self._hooks.attribution.begin(observed)
 
-    def _end(self, sending: Sending) -> None:
+    def _note_end(self, sending: Sending) -> None:
         """Note the facts about ended calls that are only known now."""
         sending.arrivals, sending.generation = self.provider.take_arrivals(), self.instance.generation
         sending.called = frozenset(self.remote.hooks.called_hooks if self.remote is not None else ())

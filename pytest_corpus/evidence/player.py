@@ -57,7 +57,7 @@ class Player(Source):
         if not self._trace.has_ended:
             self.diverged = "the transcript does not have this test"
 
-    def end(self) -> str:
+    def end_test(self) -> str:
         """Return the reason why the test cannot be judged; empty if it used exactly the complete recording."""
         if left := self._parts[0].remaining:
             self.diverged = self.diverged or f"the transcript has {left} more exchanges than this test asks for"

@@ -68,7 +68,7 @@ class Recorder(Source):
 
     def add_adapter(self, adapter: Mapping[str, Any]) -> None:
         """Add the facts of an opened adapter; they are written before the adapter's next test."""
-        self._waiting += self.line({"kind": "adapter", "process": self.process, **adapter})
+        self._waiting += self.encode_line({"kind": "adapter", "process": self.process, **adapter})
 
     def begin(self, test: str, repetition: int) -> RecordedTest:
         """Start to record another test."""
@@ -118,7 +118,7 @@ class Recorder(Source):
         found = {"fact": self._scopes[-1]} if self._scopes else {}
         return {"at": round(time.time(), DECIMALS), **found}
 
-    def lines(self, test: RecordedTest, adapter: str, ended: Mapping[str, Any]) -> str:
+    def encode_test(self, test: RecordedTest, adapter: str, ended: Mapping[str, Any]) -> str:
         """Return the lines of a finished test: its exchanges and its result.
 
         Args:
@@ -127,12 +127,12 @@ class Recorder(Source):
             ended: further members of the last line.
         """
         of = {"process": self.process, "adapter": adapter, "test": test.test, "repetition": test.repetition}
-        events = [self.line({"kind": "exchange", **of, **encoded()}) for encoded in test.events]
+        events = [self.encode_line({"kind": "exchange", **of, **encoded()}) for encoded in test.events]
         last = {"kind": "test", **of, **ended, "exchanges": len(events), "readings": test.readings}
         waiting, self._waiting = self._waiting, ""
-        return "".join((waiting, *events, self.line(last)))
+        return "".join((waiting, *events, self.encode_line(last)))
 
-    def line(self, members: Mapping[str, Any]) -> str:
+    def encode_line(self, members: Mapping[str, Any]) -> str:
         """Encode a line of the transcript, with the secrets of the environment masked."""
         text = dumps(members)
         if self._secrets and ('{"base64":"' in text or mask_secrets(text, self._secrets) != text):

@@ -79,7 +79,7 @@ class Prerequisites:
         """Return the operations that capabilities deny although they have an entry point."""
         return [name for name in self._calls.operations() if self.denies(name) and self._has_entry_point(name)]
 
-    def excuse(self, _name: str, _reply: Reply | StreamReply) -> Undecided | None:
+    def reason_not_to_judge(self, _name: str, _reply: Reply | StreamReply) -> Undecided | None:
         """Return the reason not to judge an operation by this answer to a plain request, or None."""
         return None
 
@@ -94,7 +94,7 @@ class Prerequisites:
                 return Blocked("COM-CAP-9", "there is no handle_stream")
             return NotApplicable("there is no handle_stream, and streaming is not claimed")
         reply = invoke_plain(self._calls, name)
-        if excuse := self.excuse(name, reply):
+        if excuse := self.reason_not_to_judge(name, reply):
             return excuse
         if claimed is None and reply.is_a("NotSupported"):
             unclaimed = f"{operation.capability} is not claimed" if operation.capability else "it is optional"

@@ -143,10 +143,10 @@ class Retries:
         answer = attempt(0.0)
         if not self.probing and failing(answer):
             break_off_body(crowded=True)  # the adapter may refuse calls because it is busy
-            return self._repeat(op, attempt, failing, answer, begun)
+            return self._repeat_call(op, attempt, failing, answer, begun)
         if isinstance(answer, (Reply, StreamReply)) and answer.is_error and is_passing(answer.exchange):
             self._drop_exchanges([answer.exchange])  # a gateway may have sent it, so the audit skips it
-        self._note(op, answer)
+        self._note_answer(op, answer)
         return answer
 
     def find_endless(self, long: Exchange) -> None:
@@ -195,12 +195,12 @@ class Retries:
         finally:
             self.probing = outer
 
-    def _note(self, op: str, answer: Answer) -> None:
+    def _note_answer(self, op: str, answer: Answer) -> None:
         succeeded = isinstance(answer, (Reply, StreamReply)) and not answer.is_error
         if succeeded and op in BY_OP and _bare_name(op) not in UNRELATED:
             self._outages.worked[op] = None
 
-    def _repeat(
+    def _repeat_call(
         self,
         op: str,
         attempt: Callable[[float], Answer],
@@ -216,7 +216,7 @@ class Retries:
         for pause_s in BUILDING_S if builds and not familiar else PAUSES_S:
             if inputs.monotonic() - begun > ASKED_AT_MOST_S or self._is_hopeless:
                 break
-            if not self._calls.store.free_space(made[-1][0]) and not self._pause(
+            if not self._calls.store.free_space(made[-1][0]) and not self._wait_as_asked(
                 made[-1], 0.0 if familiar else pause_s
             ):
                 break
@@ -225,7 +225,7 @@ class Retries:
                 return self._drop_failed_attempts(op, answer, made, before_s)
             made.append(left)
         while not self._is_hopeless:
-            works = self._works(op, made[-1])
+            works = self._can_call_plainly(op, made[-1])
             if not works and any(map(self._calls.store.is_full, made[-1])):
                 raise Full(f"a quota is used up: {made[-1][0]}")
             if works and hint_s(made[-1][0]) is None:
@@ -241,7 +241,7 @@ class Retries:
         self._blame_adapter(op, made)
         return answer
 
-    def _pause(self, left: list[Reply | StreamReply], usual_s: float) -> bool:
+    def _wait_as_asked(self, left: list[Reply | StreamReply], usual_s: float) -> bool:
         """Wait as long as an answer asks, or else `usual_s`; return False without a wait if that would be too long.
 
         A failure may be over at once. So before the second attempt, only a rate limit makes the suite wait.
@@ -268,7 +268,7 @@ class Retries:
             self._outages.waited_s = before_s
         self._outages.interruptions += 1
         self._drop_exchanges(reply.exchange for replies in made for reply in replies)
-        self._note(op, answer)
+        self._note_answer(op, answer)
         return answer
 
     def _blame_adapter(self, op: str, made: list[list[Reply | StreamReply]]) -> None:
@@ -307,15 +307,15 @@ class Retries:
         found = (row.name for row in reading if row.name not in UNRELATED)
         return [name for name in found if self._calls.prerequisites.is_callable(name)]
 
-    def _works(self, op: str, left: list[Reply | StreamReply]) -> bool:
+    def _can_call_plainly(self, op: str, left: list[Reply | StreamReply]) -> bool:
         """True if a plain call works, here or on the main instance, although this call failed (answers in `left`)."""
         if self._is_starting(op, left):
             return _plain_call_works(self._calls, _bare_name(op))
         if (there := self._read_written_place(left)) is not None and (is_retryable(there) or not there.is_error):
             return not there.is_error
-        return self._works_elsewhere(op)
+        return self._can_call_elsewhere(op)
 
-    def _works_elsewhere(self, op: str) -> bool:
+    def _can_call_elsewhere(self, op: str) -> bool:
         places = {place.client: place for place in (self._calls, self._calls.main)}
         return any(_plain_call_works(place, probe) for place in places.values() for probe in self._probe_operations(op))
 
@@ -348,13 +348,13 @@ class Retries:
         for pause_s in self._pauses(left, CALL_S if (worked or hinted) and not never else UNKNOWN_S):
             inputs.sleep(pause_s)
             self._outages.waited_s += 0.0 if unready else pause_s
-            if self._works(op, left):
+            if self._can_call_plainly(op, left):
                 return True
-        if unready and self._calls.principal in worked and self._works_elsewhere(op):
+        if unready and self._calls.principal in worked and self._can_call_elsewhere(op):
             self._outages.in_vain.add(self._calls.component)
             return False
         is_own = not worked or self._is_starting(op, left) or (unready and self._calls.principal not in worked)
-        if is_own or self._new_instance_works(op):
+        if is_own or self._can_call_new_instance(op):
             self._outages.hopeless.add(self._calls.component)
             return False
         self._outages.interruptions += 1
@@ -369,7 +369,7 @@ class Retries:
             yield pause_s
             pause_s = min(2 * pause_s, LONGEST_WAIT_S) if asked_s is None else pause_s
 
-    def _new_instance_works(self, op: str) -> bool:
+    def _can_call_new_instance(self, op: str) -> bool:
         try:
             other = self._calls.second_instance(PROBE_S)
         except DeclarationError:

@@ -86,7 +86,7 @@ def test_words_of_the_format_stay(tmp_path: Path) -> None:
 def test_secrets_in_bytes() -> None:
     """A secret within bytes that are written in base64 is masked there."""
     hidden = base64.b64encode(b"\xff the key is " + KEY.encode() + b".").decode()
-    line = Recorder("", [KEY]).line({"kind": "exchange", "answer": {"pieces": [{"data": {"base64": hidden}}]}})
+    line = Recorder("", [KEY]).encode_line({"kind": "exchange", "answer": {"pieces": [{"data": {"base64": hidden}}]}})
     shown = json.loads(line)["answer"]["pieces"][0]["data"]["base64"]
     assert base64.b64decode(shown) == b"\xff the key is ***."
 

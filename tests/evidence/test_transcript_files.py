@@ -21,7 +21,7 @@ def test_a_text_may_hold_any_separator_of_lines(tmp_path: Path, name: str) -> No
     text = "a\u2028b\u2029c\x85d\x0be\n"
     adapter = {"label": "a", "declared": "mine:a", "capabilities": {"llm": {"server": text, "version": SECRET}}}
     members = {**{name: value for name, value in HEADER.items() if name != "n"}, "adapters": [adapter]}
-    writer.write_lines(Recorder("", [SECRET]).line(members))
+    writer.write_lines(Recorder("", [SECRET]).encode_line(members))
     writer.close()
     found = read(tmp_path / name)
     [stated] = found.header["adapters"]

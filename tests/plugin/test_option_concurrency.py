@@ -215,7 +215,7 @@ def test_what_goes_with_an_instance_is_no_disturbance(monkeypatch: pytest.Monkey
         instance.generation += reopened
         raise Violation("a node", "none")
 
-    monkeypatch.setattr(tests, "_attempt", lose)
+    monkeypatch.setattr(tests, "_run_attempt", lose)
     subject = SimpleNamespace(client=SimpleNamespace(instance=instance))
     tests._carry_out(attempt, cast("Any", subject))
     assert attempt.violation is not None

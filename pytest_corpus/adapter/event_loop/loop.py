@@ -150,15 +150,15 @@ class LoopThread:
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
         try:
-            self._turn()
+            self._run_until_stopped()
             while self._phase is Phase.CLOSING:
-                self._turn()
+                self._run_until_stopped()
         finally:
             if os.getpid() != self._process:
                 os._exit(FORKED)
             self._end()
 
-    def _turn(self) -> None:
+    def _run_until_stopped(self) -> None:
         try:
             self._loop.run_forever()
         except BaseException as error:  # noqa: BLE001 - a task of the adapter's may raise SystemExit into the loop
@@ -189,17 +189,17 @@ class LoopThread:
         """
         call = _Call(work)
         try:
-            self._start(call)
+            self._start_call(call)
             with giving_way():
                 has_ended = call.ends_within(limit_s)
         except BaseException:  # the run is stopped, or the loop has ended
-            self._cancel(call)
+            self._cancel_call(call)
             raise
         finally:
             self._waiting.discard(call)
         if not has_ended and not call.is_over:
             self.blocked = not self._is_alive()
-            self._cancel(call)
+            self._cancel_call(call)
             raise TimeLimit(self.blocked, self.ended)
         try:
             return cast(T, call.result())
@@ -207,7 +207,7 @@ class LoopThread:
             self.blocked = self.blocked or late.blocked
             raise
 
-    def _start(self, call: _Call) -> None:
+    def _start_call(self, call: _Call) -> None:
         with self._lock:
             if self._phase is Phase.GONE:
                 call.cancel()
@@ -224,7 +224,7 @@ class LoopThread:
             else:
                 asyncio.run_coroutine_threadsafe(work, self._loop)
 
-    def _cancel(self, call: _Call) -> None:
+    def _cancel_call(self, call: _Call) -> None:
         with self._lock:
             if self._phase is not Phase.GONE:
                 self._loop.call_soon_threadsafe(call.cancel)

@@ -72,7 +72,7 @@ class LateReports:
         self._forget_old()
         if self._proven < PROVEN or not self.is_exact:
             for call in calls:
-                self._wait(call)
+                self._wait_for_reports(call)
         if not self.seen_s:
             return
         for call in calls:
@@ -83,7 +83,7 @@ class LateReports:
             first = incomplete[0]
             self._wait_until("backlog", lambda: first.is_complete, first.ended + LATEST_S, PATIENCE)
 
-    def _wait(self, call: Observed) -> None:
+    def _wait_for_reports(self, call: Observed) -> None:
         """Wait for the required reports of a call, and for its optional reports if reports do not name their calls."""
         for kind in (OBSERVATION, OUTCOME):
             if not call.is_missing(kind):

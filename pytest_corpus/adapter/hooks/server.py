@@ -89,9 +89,9 @@ class HookServer(LoopbackServer):
                 if not is_over:
                     self.reports.append((number, place, value))
                 is_dropped = is_over and (path[0] != "metrics" or call is None)
-                await connection.answer(200, {} if is_dropped else await self._report(place, value, connection))
+                await connection.answer(200, {} if is_dropped else await self._record_report(place, value, connection))
 
-    async def _report(self, place: str, value: Any, connection: HookConnection) -> dict[str, Any]:
+    async def _record_report(self, place: str, value: Any, connection: HookConnection) -> dict[str, Any]:
         named = isinstance(value, dict) and "self" not in value
         if place != "provider/reached":
             report = self._metrics.observe if place == "metrics/observe" else self._metrics.counter

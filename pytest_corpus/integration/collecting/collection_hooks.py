@@ -132,7 +132,7 @@ class CollectionHooks:
             items.extend(item for item in session.genitems(anchor) if self._is_named(item, adapter))
         items.extend(self._tests_of_missed_conftests(session, items))
         self._record_expected_tests({own[0].label for item in items if (own := collect.owner(item))})
-        self._select(items)
+        self._select_items(items)
         items[:] = collect.put_foundations_first(items)
         items.sort(key=_position)
         if (worker := self.state.worker) is not None and worker.get(REORDERED):
@@ -175,7 +175,7 @@ class CollectionHooks:
         below = (part for arg in self.state.config.args for part in arg.split("::")[1:])
         return bool(self.state.named) or any(".py" in part for part in below)
 
-    def _select(self, items: list[pytest.Item]) -> None:
+    def _select_items(self, items: list[pytest.Item]) -> None:
         options = self.state.options
         chosen = {item for item in collect.conformance_items(items) if options.wants(collect.requirement_of(item))}
         if options.profile.smoke:
@@ -214,10 +214,10 @@ class CollectionHooks:
             session.shouldfail = self._unusable
             raise session.Failed(self._unusable)
         result = yield
-        self._finish(session)
+        self._finish_collection(session)
         return result
 
-    def _finish(self, session: pytest.Session) -> None:
+    def _finish_collection(self, session: pytest.Session) -> None:
         for item in session.items:
             if own := collect.owner(item):
                 own[0].ledger.selected.add(collect.ledger_key_of(item, own[1]))

@@ -89,12 +89,16 @@ class ConclusionHooks:
             *([f"corpus budget: {options.budget}"] if options.budget.limits else []),
             *([f"corpus shard: {options.shard}"] if options.shard else []),
             *progress.check_environment(os.environ),
-            *((*progress.snapshot(known), *progress.untested_components(known)) if self.state.distributes else ()),
+            *(
+                (*progress.capability_lines(known), *progress.untested_components(known))
+                if self.state.distributes
+                else ()
+            ),
         ]
 
     def pytest_report_collectionfinish(self, items: Sequence[pytest.Item]) -> list[str]:
         known = self.state.adapters.known.values()
-        stated = [] if self.state.config.option.collectonly else progress.snapshot(known)
+        stated = [] if self.state.config.option.collectonly else progress.capability_lines(known)
         calls = self._calls(len(items))
         return [
             *stated,

@@ -64,12 +64,12 @@ def untested_components(adapters: Iterable[Adapter]) -> list[str]:
     return lines
 
 
-def snapshot(adapters: Iterable[Adapter]) -> list[str]:
+def capability_lines(adapters: Iterable[Adapter]) -> list[str]:
     """Return lines with the name and the stated capabilities of each component."""
     lines = []
     for adapter in adapters:
         for component, document in adapter.ledger.capabilities.items():
-            said = [f"{key}={_short(value)}" for key, value in documented_facts(component, document).items()]
+            said = [f"{key}={_shorten_value(value)}" for key, value in documented_facts(component, document).items()]
             whole = printable(f"corpus {adapter.label} {component}: {', '.join(said)}")
             lines += textwrap.wrap(
                 whole, WIDEST, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
@@ -77,9 +77,9 @@ def snapshot(adapters: Iterable[Adapter]) -> list[str]:
     return lines
 
 
-def _short(value: Any) -> str:
+def _shorten_value(value: Any) -> str:
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key}={_short(item)}" for key, item in value.items()) + "}"
+        return "{" + ", ".join(f"{key}={_shorten_value(item)}" for key, item in value.items()) + "}"
     return shorten(str(value), LONGEST)
 
 

@@ -44,7 +44,7 @@ class TranscriptFile:
             return
         try:
             if not self._writer.lines:
-                self._writer.write_lines(self._recorder.line(self._header()))
+                self._writer.write_lines(self._recorder.encode_line(self._header()))
             self._writer.write_lines(lines)
         except OSError as error:
             self.failed = f"transcript: {self._writer.path} could not be written: {error.strerror}"
@@ -60,7 +60,7 @@ class TranscriptFile:
                 members["lacking"] = sorted(ledger.lacking)
             if ledger.recorded:
                 members["recorded"] = sorted(ledger.recorded)
-            self.write(self._recorder.line({"kind": "totals", "adapter": ledger.adapter, **members}))
+            self.write(self._recorder.encode_line({"kind": "totals", "adapter": ledger.adapter, **members}))
         try:
             self._writer.close()
         except OSError as error:
@@ -150,12 +150,12 @@ class RecordHooks:
         self.transcript.write_report_lines(report)
         if report.when == "call":
             for text in values_of(report, RECORD):
-                self._take(report, text)
+                self._take_record(report, text)
         elif report.outcome != "passed" and report.nodeid in self._arrived:
             ledger, key = self._arrived[report.nodeid]
             ledger.mark_mismatch(key)
 
-    def _take(self, report: pytest.TestReport, text: object) -> None:
+    def _take_record(self, report: pytest.TestReport, text: object) -> None:
         try:
             record = TestRecord.load(text)
         except ValueError:

@@ -96,7 +96,7 @@ class Screen:
             self.reporter.write_sep("=", f"corpus findings: {ledger.adapter}" if several else "corpus findings")
             self.write(terminal.list_first_repairs(shown))
             for group in groups:
-                self._show(group, several=len(verdict.components) > 1)
+                self._show_group(group, several=len(verdict.components) > 1)
             if left := len(self.groups(ledger, shown, every=True)) - len(groups):
                 self.reporter.write_line(f"{left} more, of SHOULDs or deviations: -v shows them")
 
@@ -111,15 +111,15 @@ class Screen:
             seen = found.get((status.component, status.requirement.id), [])
             seen = sorted(seen, key=lambda each: each.tested != status.requirement.id)
             direct = [each for each in seen if not each.indirect] or seen[:1]
-            if direct and (every or self._wants(status, red=red)):
+            if direct and (every or self._must_show(status, red=red)):
                 groups.append(Group(status, direct))
         return groups
 
-    def _wants(self, status: Status, *, red: bool) -> bool:
+    def _must_show(self, status: Status, *, red: bool) -> bool:
         counts = not red or status.requirement.level in counting_levels(self.options.level)
         return (status.status == "violated" and counts) or self.verbosity > 0 or bool(self.options.globs)
 
-    def _show(self, group: Group, *, several: bool) -> None:
+    def _show_group(self, group: Group, *, several: bool) -> None:
         name = group.status.requirement.id
         if self._style == "line" or self.verbosity < -1:
             self.reporter.write_line(f"{group.test_counts}: {one_line(group.seen[0])}")

@@ -96,7 +96,7 @@ class RecordedAdapter(FactoryAdapter):
 
     def end_test(self) -> str:
         """Return the reason why the test cannot be judged, and forget its facts; empty if it can be judged."""
-        reason = self.player.end()
+        reason = self.player.end_test()
         if reason:
             inputs.reset_entries(self._entered)
             for shared, kept in self._known:

@@ -310,7 +310,9 @@ def _reports(exchange: Exchange, requirement: str, secrets: tuple[str, ...]) -> 
 
 def _observation(seen: Observation, label: Callable[[object], str]) -> str:
     labels = {"component": seen.component, "op": seen.op, "ms": seen.ms, "ok": seen.ok, "code": seen.code}
-    return ", ".join(f"{name}={label(_round(value))}" for name, value in labels.items()) + _extra(seen.extra, label)
+    return ", ".join(f"{name}={label(_round_number(value))}" for name, value in labels.items()) + _extra(
+        seen.extra, label
+    )
 
 
 def _count(count: Count, label: Callable[[object], str]) -> str:
@@ -350,7 +352,7 @@ def _label(value: object, contents: Sequence[str], secrets: tuple[str, ...]) -> 
     return describe_word(value) if holds_content or mask_secrets(value, secrets) != value else f'"{value}"'
 
 
-def _round(value: object) -> object:
+def _round_number(value: object) -> object:
     return round(value, 1) if isinstance(value, float) else value
 
 

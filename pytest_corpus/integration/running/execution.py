@@ -125,7 +125,7 @@ class TestExecution:
                 if isinstance(ending.raised, Violation) and not traceback:
                     ending = replace(ending, raised=pytest.fail.Exception(str(ending.raised), pytrace=False))
                 spent = Clock.monotonic() - started, self.target.calls - calls
-                self._keep(ending, observed, *(self._attempt.spent if self._attempt else spent))
+                self._keep_result(ending, observed, *(self._attempt.spent if self._attempt else spent))
             if ending.raised is not None:
                 raise ending.raised
 
@@ -136,7 +136,7 @@ class TestExecution:
         if obstacle := self._obstacle():
             return replace(UNFINISHED, broken_off=obstacle)
         before = self._reported.copy()
-        ending = self._outcome(function, arguments, observed)
+        ending = self._take_attempt_or_run(function, arguments, observed)
         for violation in tuple(observed.violations):
             if excuse := self._surroundings.explain_by_changes(violation):
                 observed.violations.remove(violation)
@@ -145,7 +145,9 @@ class TestExecution:
         excuse = self._surroundings.explain_by_changes(ending.violation) if ending.violation else ""
         return replace(UNFINISHED, broken_off=excuse) if excuse else ending
 
-    def _outcome(self, function: Callable[..., object], arguments: Mapping[str, Any], observed: Notes) -> Ending:
+    def _take_attempt_or_run(
+        self, function: Callable[..., object], arguments: Mapping[str, Any], observed: Notes
+    ) -> Ending:
         """Return the end of the test's concurrent attempt if it counts; otherwise run the test alone."""
         beside = self._in_flight if self.adapter.source is None else None  # with a transcript, tests run one by one
         attempt = beside.finished_attempt(self.item, self.target, self._following) if beside else None
@@ -163,7 +165,7 @@ class TestExecution:
             self._begin(1, unlearn=True)  # what another process found out may be wrong
             ending = self._run_and_audit(function, arguments, observed)
         if beside and (found := beside.confirm(self.item, attempt, self.target, ending, observed.violations)):
-            self._add(found, observed)
+            self._add_finding(found, observed)
         return ending
 
     def _shows_nothing(self, attempt: Attempt, observed: Notes) -> bool:
@@ -173,7 +175,7 @@ class TestExecution:
         """
         begin_part(attempt.part)
         self.target.auditor.editions = attempt.editions
-        self._observe(None, observed)
+        self._collect_findings(None, observed)
         own = [each for each in observed.violations if any(made in each.exchanges for made in attempt.part.exchanges)]
         if not own:
             self._attempt = attempt
@@ -190,9 +192,9 @@ class TestExecution:
 
     def record_not_run(self) -> TestResult:
         """Store and return the result of a test whose function pytest did not call."""
-        return self._keep(NOT_RUN, Notes(), 0.0, 0)
+        return self._keep_result(NOT_RUN, Notes(), 0.0, 0)
 
-    def _keep(self, ending: Ending, observed: Notes, duration_s: float, calls: int) -> TestResult:
+    def _keep_result(self, ending: Ending, observed: Notes, duration_s: float, calls: int) -> TestResult:
         undecided, secrets = ending.undecided, observed.secrets
         record = TestRecord(
             adapter=self.adapter.label,
@@ -236,7 +238,7 @@ class TestExecution:
                     for said in late:
                         self.adapter.ledger.mark_unreliable(said)
                     if not mistakes:
-                        self._observe(ending.violation, observed)
+                        self._collect_findings(ending.violation, observed)
         finally:
             self.target.close_fresh()
         return self._forget_findings(mistakes[0]) if mistakes else ending
@@ -329,8 +331,8 @@ class TestExecution:
         if not isinstance(undecided, Blocked):
             return Ending(undecided=undecided)
         seen = undecided.violation
-        cause = self._cause(undecided.by, seen) if seen else None
-        blocked = cause or self._cause(undecided.by, undecided) or undecided
+        cause = self._find_cause(undecided.by, seen) if seen else None
+        blocked = cause or self._find_cause(undecided.by, undecided) or undecided
         if blocked.by == self.requirement.id:
             violation = blocked.violation
             if violation is None:
@@ -340,7 +342,7 @@ class TestExecution:
         return self._end_as_blocked(blocked, f"{said}, seen while testing {self.requirement.id}", seen)
 
     def _end_with_violation(self, violation: Violation) -> Ending:
-        cause = self._cause(self.requirement.id, violation)
+        cause = self._find_cause(self.requirement.id, violation)
         if cause is not None and cause.by != self.requirement.id:
             return self._end_as_blocked(cause, f"{cause.seen}, seen while testing {self.requirement.id}", violation)
         return Ending("violated", raised=violation, violation=violation.for_requirement(self.requirement.id))
@@ -359,7 +361,7 @@ class TestExecution:
     def _place(self) -> str:
         return f"{self.adapter.label}/{self.component}"
 
-    def _cause(self, requirement: str, found: Violation | Blocked) -> Blocked | None:
+    def _find_cause(self, requirement: str, found: Violation | Blocked) -> Blocked | None:
         """Return the violated requirement that explains a finding, or None."""
         try:
             if self._causes is None:
@@ -370,14 +372,14 @@ class TestExecution:
         except (*UNCALLABLE, Outage):
             return None
 
-    def _observe(self, own: Violation | None, observed: Notes) -> None:
+    def _collect_findings(self, own: Violation | None, observed: Notes) -> None:
         """Collect the findings of the test and of the audit, the secrets that were sent, and the valid editions."""
         if own and not own.indirect:
-            self._add(own, observed)
+            self._add_finding(own, observed)
         whole = self._is_last or self._recorded is not None  # a transcript has all metrics of a test with the test
         for violation in self.target.auditor.audit(is_last=whole):
             if not self._is_reported(violation.requirement) and violation.requirement in catalogue():
-                self._add(violation, observed)
+                self._add_finding(violation, observed)
         for exchange in self.target.auditor.unsettled:
             exchange.origin = exchange.origin or self.item
         observed.editions &= frozenset(self.target.auditor.editions)
@@ -385,7 +387,7 @@ class TestExecution:
         if own and own.indirect:
             known = FOUNDATIONS if own.requirement == CAPABILITIES else (own.requirement,)
             if not any(map(self._is_reported, known)):
-                self._add(own, observed)
+                self._add_finding(own, observed)
         exchanges = self.target.part.exchanges
         observed.made += exchanges
         observed.recalled |= self.target.part.recalled
@@ -395,6 +397,6 @@ class TestExecution:
     def _is_reported(self, requirement: str) -> bool:
         return (self._place, requirement) in self._reported
 
-    def _add(self, violation: Violation, observed: Notes) -> None:
+    def _add_finding(self, violation: Violation, observed: Notes) -> None:
         observed.violations.append(violation)
         self._reported.add((self._place, violation.requirement))

@@ -147,4 +147,4 @@ class ExecutionHooks:
         return again + presentation.selection_arguments(ids, self.state.options.seed)
 
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, Any] | None:
-        return presentation.letter(report)
+        return presentation.status_letter(report)

@@ -132,7 +132,7 @@ class InFlight:
 
     def __init__(self, width: Width, *, may_be_cut_short: bool) -> None:
         self.width, self._may_be_cut_short = width, may_be_cut_short
-        self._turns = Turns(self._fill)
+        self._turns = Turns(self._begin_attempts)
         self._attempts: dict[pytest.Item, Attempt] = {}
         self._running: set[Attempt] = set()
         self._waiting: deque[pytest.Function] = deque()
@@ -173,12 +173,12 @@ class InFlight:
             self._look_ahead(item, target, following)
             if item in self._waiting and isinstance(item, pytest.Function):
                 self._waiting.remove(item)
-                self._begin(item, target)
-            self._fill()
+                self._begin_attempt(item, target)
+            self._begin_attempts()
         found = self._attempts.pop(item, None)
         self._known.discard(item)
         if found is not None:
-            self._wait(found)
+            self._wait_for_attempt(found)
             if late := [each.observed for each in found.part.exchanges if not each.observed.is_settled]:
                 with self._letting_attempts_run():
                     wait_for_reports(late)
@@ -247,7 +247,7 @@ class InFlight:
         known = attempt.unoffered and (requirement_of(attempt.item), attempt.unoffered.reason) in self._unoffered
         return Ending("not_applicable", attempt.unoffered) if known else None
 
-    def _wait(self, attempt: Attempt) -> None:
+    def _wait_for_attempt(self, attempt: Attempt) -> None:
         while not attempt.over.is_set():
             self._wait_a_while(attempt)
 
@@ -300,7 +300,7 @@ class InFlight:
 
     # -- bodies ------------------------------------------------------------------------------------------
 
-    def _fill(self) -> None:
+    def _begin_attempts(self) -> None:
         """Begin as many attempts as may run concurrently."""
         subject = self._subject
         if self._turns.stopped or subject is None:
@@ -310,26 +310,26 @@ class InFlight:
         most = self.width.now * (1 + AHEAD) if self._may_be_cut_short else len(self._attempts) + 1
         while len(self._running) + self._turns.helper_count < self.width.now > 1:
             if split := next((each for each in self._turns.splits if each.is_open), None):
-                self._start(split.begin)
+                self._start_thread(split.begin)
                 continue
             if subject.store.has_much_data or not self._waiting or len(self._attempts) > most:
                 return
             item = self._waiting.popleft()
             if item in self._known:  # its turn is still to come
-                self._begin(item, subject)
+                self._begin_attempt(item, subject)
 
-    def _begin(self, item: pytest.Function, subject: Subject) -> None:
+    def _begin_attempt(self, item: pytest.Function, subject: Subject) -> None:
         places, values = zip(*subject.test_attributes(), strict=True)
         attempt = self._attempts[item] = Attempt(item, Body(self._turns, places, values))
         self._running.add(attempt)
         work = functools.partial(turns.run_as, attempt.body, functools.partial(self._carry_out, attempt, subject))
         name = f"corpus-test-{requirement_of(item)}"
         thread = threading.Thread(target=self._context.copy().run, args=(work,), name=name, daemon=True)
-        if not self._start(thread.start):
+        if not self._start_thread(thread.start):
             self._running.discard(attempt)
             attempt.over.set()
 
-    def _start(self, begin: Callable[[], None]) -> bool:
+    def _start_thread(self, begin: Callable[[], None]) -> bool:
         """Start a thread and return True. If the system allows no further thread, narrow the width and return False."""
         try:
             begin()
@@ -345,7 +345,7 @@ class InFlight:
             attempt.body.resume()
             started = Clock.monotonic()
             with inputs.read_from(inputs.Source()), part_of(None):
-                self._attempt(attempt, subject)
+                self._run_attempt(attempt, subject)
             attempt.duration_s = Clock.monotonic() - started
             self.width.note_concurrent_test(attempt.part.made)
         except Disturbed as disturbed:
@@ -363,7 +363,7 @@ class InFlight:
             if subject.client.instance.generation == generation:
                 attempt.beside = self._last_of_another(attempt)
             self._running.discard(attempt)
-            self._fill()
+            self._begin_attempts()
             attempt.over.set()
             self._turns.give_turn()
 
@@ -372,7 +372,7 @@ class InFlight:
         made = (each.part.made for each in self._running if each is not attempt)
         return max((each[-1] for each in made if each), key=lambda exchange: exchange.observed.ended, default=None)
 
-    def _attempt(self, attempt: Attempt, subject: Subject) -> None:
+    def _run_attempt(self, attempt: Attempt, subject: Subject) -> None:
         item, requirement = attempt.item, catalogue()[requirement_of(attempt.item)]
         own = owner(item)
         assert own is not None

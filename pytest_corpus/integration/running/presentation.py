@@ -105,7 +105,7 @@ def write_into_report(
     _add_properties(execution, record, report, disputed=disputed, options=options)
     recorder = execution.adapter.settings.recorder
     if recorder is not None and result.recorded is not None:
-        lines = recorder.lines(result.recorded, record.adapter, _ending_members(result))
+        lines = recorder.encode_test(result.recorded, record.adapter, _ending_members(result))
         report.user_properties.append((TRANSCRIPT, lines))
     if disputed:
         execution.adapter.ledger.mark_mismatch(record.key)
@@ -195,7 +195,7 @@ def _add_properties(
     execution.item.user_properties += properties.items()
 
 
-def letter(report: pytest.TestReport) -> tuple[str, str, Any] | None:
+def status_letter(report: pytest.TestReport) -> tuple[str, str, Any] | None:
     """Return the category, letter and word of a test with another status than passed or failed; else None."""
     if report.when != "call":
         return None

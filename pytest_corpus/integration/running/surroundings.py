@@ -204,7 +204,7 @@ def name_suspects(config: pytest.Config, why: str) -> str:
 def raising_plugin(config: pytest.Config, error: BaseException | None) -> str:
     """Return the name of the plugin whose code raised an exception; empty if pytest, Python or the suite raised it."""
     known = dict(_modules(config))
-    for module in reversed(list(_frames(error.__traceback__ if error else None))):
+    for module in reversed(list(_modules_of_traceback(error.__traceback__ if error else None))):
         if _package(module) == "pytest_corpus":
             return ""
         if _package(module) in known:
@@ -245,7 +245,7 @@ def _modules(config: pytest.Config) -> Iterator[tuple[str, str]]:
             yield package, name
 
 
-def _frames(trace: TracebackType | None) -> Iterator[str]:
+def _modules_of_traceback(trace: TracebackType | None) -> Iterator[str]:
     """Yield the modules of a traceback, innermost last."""
     while trace is not None:
         yield str(trace.tb_frame.f_globals.get("__name__", ""))

@@ -146,13 +146,13 @@ class Journal(Leftovers):
         fresh = [name for name in names if name not in self.names.get(place, {})]
         if fresh:
             super().add(place, fresh)
-            self._write("+", place, fresh)
+            self._write_names("+", place, fresh)
 
     def remove(self, place: Place, names: Iterable[str]) -> None:
         known = [name for name in names if name in self.names.get(place, {})]
         if known:
             super().remove(place, known)
-            self._write("-", place, known)
+            self._write_names("-", place, known)
 
     def close(self) -> None:
         """Close the file, and remove it if nothing is left."""
@@ -163,7 +163,7 @@ class Journal(Leftovers):
         if not self.names:
             remove_file(path)
 
-    def _write(self, sign: str, place: Place, names: list[str]) -> None:
+    def _write_names(self, sign: str, place: Place, names: list[str]) -> None:
         if self._path is None:
             return
         if self._file < 0:
@@ -174,11 +174,11 @@ class Journal(Leftovers):
                 self._path = None
                 return
             _lock(self._file)
-            self._line({"run": self.run, "adapter": self.adapter, "factory": self.factory})
+            self._write_line({"run": self.run, "adapter": self.adapter, "factory": self.factory})
         if self._path is not None:
-            self._line([sign, *place, names])
+            self._write_line([sign, *place, names])
 
-    def _line(self, value: object) -> None:
+    def _write_line(self, value: object) -> None:
         try:
             os.write(self._file, (json.dumps(value) + "\n").encode())
         except OSError as error:  # a disk that is full

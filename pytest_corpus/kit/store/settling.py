@@ -189,7 +189,9 @@ class Settling:
         self.find_settle_time()
         if not self.reads_written_data(op.name, request):
             return request
-        waited_s = self._wait(self.places(request), self.known.applied if op.mutating else self.known.written)
+        waited_s = self._wait_for_places(
+            self.places(request), self.known.applied if op.mutating else self.known.written
+        )
         return postpone_deadline(request, waited_s) if waited_s else request
 
     def note(self, request: Any, *, refused: bool = False) -> None:
@@ -206,7 +208,7 @@ class Settling:
     def pause(self) -> None:
         """Wait until all written data is visible."""
         if self.known.written and self.find_settle_time():
-            self._wait(frozenset(), self.known.written)
+            self._wait_for_places(frozenset(), self.known.written)
 
     def find_settle_time(self) -> float:
         """Return the settle time in seconds. It is measured if it is neither known nor given."""
@@ -215,7 +217,7 @@ class Settling:
                 self.known.seconds = self._given
             if self.known.seconds is None:
                 shared, forget = self._subject.shared, lambda: setattr(self.known, "seconds", None)
-                self._keep(shared.find(f"{type(shared).__name__} settling", self._measure, forget))
+                self._keep_measurement(shared.find(f"{type(shared).__name__} settling", self._measure, forget))
         if not self.known.seconds:
             self.known.written.clear()
             self.known.applied.clear()
@@ -231,7 +233,7 @@ class Settling:
         self.known.rechecked = True
         for _ in range(TRIALS):
             self.known.seconds = None
-            self._keep(self._measure())  # here, not in another process
+            self._keep_measurement(self._measure())  # here, not in another process
             if self.find_settle_time():
                 return True
         return False
@@ -246,7 +248,7 @@ class Settling:
         seconds = longest + max(longest * MARGIN, MARGIN_S) if longest else 0.0
         return Fact((seconds, self.known.missed_s, self.known.in_order))
 
-    def _keep(self, measured: Fact) -> None:
+    def _keep_measurement(self, measured: Fact) -> None:
         self.known.seconds, self.known.missed_s, self.known.in_order = measured.answer
         self.known.found = True
 
@@ -259,7 +261,7 @@ class Settling:
         finally:
             self._at_once = outer
 
-    def _wait(self, places: frozenset[str], written: Mapping[str, float]) -> float:
+    def _wait_for_places(self, places: frozenset[str], written: Mapping[str, float]) -> float:
         """Wait until the writes in these places have settled; return the waited seconds."""
         known = [at for place, at in written.items() if not places or place in places or EVERYWHERE in (place, *places)]
         left_s = max(known, default=-math.inf) + (self.known.seconds or 0.0) - inputs.monotonic()

@@ -154,12 +154,12 @@ class Recording:
         self._sha256 = ""
         exists = mode != "all" and path.exists()
         if exists or mode == "none":
-            self._read()
+            self._read_file()
         self.plays = not may_ask(mode, is_first=not exists)
 
     # -- the file ----------------------------------------------------------------------------------------
 
-    def _read(self) -> None:
+    def _read_file(self) -> None:
         """Read the file. Raises RecordingError, FileRefused."""
         digest, is_whole = hashlib.sha256(), False
         for line in read_sealed_lines(self.path, FILE, digest.update):
@@ -171,7 +171,7 @@ class Recording:
                 if _parse_day(line.members["recorded_at"]) is None:
                     raise line.refused("it states a day that does not exist")
             elif line.kind == "exchange":
-                self._take(line.members, line.refused)
+                self._take_line(line.members, line.refused)
             else:
                 line.check_seal()
                 is_whole = True
@@ -184,7 +184,7 @@ class Recording:
             raise RecordingError(f"{self.path.name}: it was recorded with --corpus-seed={recorded}; use that seed")
         self._sha256 = digest.hexdigest()
 
-    def _take(self, line: Mapping[str, Any], refused: Any) -> None:
+    def _take_line(self, line: Mapping[str, Any], refused: Any) -> None:
         asked = line["request"]
         key, number, answer = key_of(asked), line["number"], line["answer"]
         if number in self._kept[key]:
@@ -220,9 +220,9 @@ class Recording:
         line = {"kind": "exchange", "number": number, "request": asked, "answer": found}
         with self._lock:
             if not self.failed and _is_same_when_read(line):
-                self._write(line)
+                self._write_line(line)
 
-    def _write(self, line: dict[str, Any]) -> None:
+    def _write_line(self, line: dict[str, Any]) -> None:
         try:
             if self._writer is None:
                 self._writer = Writer(self.path)

@@ -118,7 +118,7 @@ class Visit:
     ) -> None:
         """Count the request, then send the answer or fail as planned."""
         plan = self._arrived(op, **facts)
-        await self._wait(plan)
+        await self._wait_as_planned(plan)
         if plan is None or plan.kind == "slow":
             async with answer() as found:
                 await self._send_answer(op, found)
@@ -146,7 +146,7 @@ class Visit:
 
     async def _apply_fault(self, plan: Plan) -> bool:
         """Apply a planned fault to a stream that has begun; return True if this ended the stream."""
-        await self._wait(plan)
+        await self._wait_as_planned(plan)
         if plan.form == "in_answer" and (events := self._filtered_stream()) is not None:
             await self._wire.send(events.closing)
             await self._wire.end()
@@ -156,7 +156,7 @@ class Visit:
         await break_stream(plan, self._errors, self._wire)
         return True
 
-    async def _wait(self, plan: Plan | None) -> None:
+    async def _wait_as_planned(self, plan: Plan | None) -> None:
         """Wait as long as a plan makes the provider slow or hang, unless the client leaves."""
         if plan is not None and (plan.delay_ms or plan.kind == "hang"):
             await self._wire.run_while_open(plan.wait())

@@ -270,7 +270,7 @@ class GraphPrerequisites(Prerequisites):
                 return obstacle
         return super().obstacle(name)
 
-    def excuse(self, name: str, reply: Reply | StreamReply) -> Undecided | None:
+    def reason_not_to_judge(self, name: str, reply: Reply | StreamReply) -> Undecided | None:
         if name == "bulk_vertices" and reply.is_a("BadRequest", "NotSupported"):
             return NotApplicable("bulk_vertices refuses to list nodes; it may import them (R123)")
         if name in NAMING and is_refused(reply) and self.takes_only_uuids():

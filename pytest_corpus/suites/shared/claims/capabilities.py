@@ -132,7 +132,7 @@ class TestCapabilities:
             reply = invoke_plain(subject, operation.name)
             if claimed is None and reply.is_a("NotSupported"):
                 continue
-            if excuse := subject.prerequisites.excuse(operation.name, reply):
+            if excuse := subject.prerequisites.reason_not_to_judge(operation.name, reply):
                 if isinstance(excuse, NotApplicable):
                     continue
                 raise excuse
