@@ -107,7 +107,7 @@ def refusal(reply: Reply | StreamReply, *families: str, claim: str = "") -> None
 
 
 def failure(reply: Reply | StreamReply, *families: str) -> None:
-    """Expect an error of one of the classes, or a result whose failed items have one of the classes each (R14)."""
+    """Expect an error of one of the classes, or a result in which each failed item has one of them (R14)."""
     failed = reply.failed_items if isinstance(reply, Reply) else []
     if not failed:
         refusal(reply, *families)

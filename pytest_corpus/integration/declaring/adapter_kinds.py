@@ -103,7 +103,7 @@ class Adapter:
 
     @property
     def process(self) -> str:
-        """The name of the process that runs the current test, if several do and the answers are not recorded."""
+        """The name of the process that runs the current test; empty without workers, or if answers are recorded."""
         return "" if self.settings.recording is not None else self.settings.worker
 
     @property

@@ -43,9 +43,7 @@ class RunSettings:
     facts: FactChannel | None = None
 
     def journal(self, declaration: Declaration) -> Journal:
-        """Return the journal of the data that the suite leaves in an adapter's store; `pytest-corpus sweep` reads its
-        file.
-        """
+        """Return the journal of the data in an adapter's store; `pytest-corpus sweep` can read its file."""
         label = hashlib.sha256(declaration.label.encode()).hexdigest()[:6]
         again = str(os.getpid()) if self.recording is not None else ""  # a recording fixes the id of the run
         name = "-".join(filter(None, (self.run, self.worker, again, label)))

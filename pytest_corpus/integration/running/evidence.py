@@ -261,7 +261,7 @@ def mask_planted(text: str, planted: Iterable[str]) -> str:
 
 
 def _several_of(violation: Violation) -> Sequence[Exchange]:
-    """Return the last calls that a finding is based on; empty for a single call, or if there is a sequence of calls."""
+    """Return the last calls that a finding is based on; empty if it is based on one call or has a story."""
     several = len(violation.exchanges) > 1 and violation.story is None
     return violation.exchanges[-MOST_JUDGED:] if several else ()
 

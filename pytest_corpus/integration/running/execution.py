@@ -136,7 +136,7 @@ class TestExecution:
         if obstacle := self._obstacle():
             return replace(UNFINISHED, broken_off=obstacle)
         before = self._reported.copy()
-        ending = self._take_attempt_or_run(function, arguments, observed)
+        ending = self._decide_outcome(function, arguments, observed)
         for violation in tuple(observed.violations):
             if excuse := self._surroundings.explain_by_changes(violation):
                 observed.violations.remove(violation)
@@ -145,9 +145,7 @@ class TestExecution:
         excuse = self._surroundings.explain_by_changes(ending.violation) if ending.violation else ""
         return replace(UNFINISHED, broken_off=excuse) if excuse else ending
 
-    def _take_attempt_or_run(
-        self, function: Callable[..., object], arguments: Mapping[str, Any], observed: Notes
-    ) -> Ending:
+    def _decide_outcome(self, function: Callable[..., object], arguments: Mapping[str, Any], observed: Notes) -> Ending:
         """Return the end of the test's concurrent attempt if it counts; otherwise run the test alone."""
         beside = self._in_flight if self.adapter.source is None else None  # with a transcript, tests run one by one
         attempt = beside.finished_attempt(self.item, self.target, self._following) if beside else None

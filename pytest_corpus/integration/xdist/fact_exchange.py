@@ -208,7 +208,7 @@ def decode(given: Any) -> Fact:
 
 
 def _encode(value: Any, exchanges: list[Exchange]) -> Any:
-    """Encode a value; a list names its kind first."""
+    """Encode a value: lists, tuples and replies become lists that begin with the name of their kind."""
     kind = type(value)
     if value is None or kind in (bool, int, float, str):
         return value
@@ -216,9 +216,8 @@ def _encode(value: Any, exchanges: list[Exchange]) -> Any:
         return [kind.__name__, *(_encode(each, exchanges) for each in value)]
     if kind is dict and all(type(key) is str for key in value):
         return {key: _encode(each, exchanges) for key, each in value.items()}
-    if kind is StreamReply or (
-        kind is Reply and value.body is Reply(value.exchange).body
-    ):  # not combined from several pages
+    # A reply that combines several pages cannot be encoded.
+    if kind is StreamReply or (kind is Reply and value.body is Reply(value.exchange).body):
         if value.exchange not in exchanges:
             exchanges.append(value.exchange)
         return ["stream" if kind is StreamReply else "reply", exchanges.index(value.exchange)]

@@ -139,7 +139,7 @@ class _Search(Generic[M]):
         return has_room
 
     def _fails(self, steps: Sequence[Step[M]]) -> bool:
-        """True if these steps still fail; they are fewer than in the shortest failing sequence so far."""
+        """True if these steps, which are fewer than in the shortest failing sequence so far, also fail."""
         if len(steps) == len(self.steps) or frozenset(steps) in self._tried:
             return False
         self._tried.add(frozenset(steps))

@@ -84,7 +84,7 @@ class Completion(Endpoint):
     too_long: tuple[str, str | None]
 
     def reached(self, body: Body, /) -> tuple[str, dict[str, Any]]:
-        """Return the operation of a completion, as `Endpoint.reached`."""
+        """Return the operation of a request for a completion, and other facts about the request."""
         return "llm.stream" if body.get("stream") else "llm.complete", {}
 
     def answer(self, body: Body, filtered: bool, /) -> Body:
