@@ -14,7 +14,7 @@ from typing import Any
 
 from pytest_corpus.reports import formats, json_report, matrix
 from pytest_corpus.spec.components import COMPONENTS
-from pytest_corpus.spec.requirements import applicable
+from pytest_corpus.spec.requirements import applicable_requirements
 from pytest_corpus.verdict.ledger import Ledger, TestRecord
 from pytest_corpus.verdict.verdict import decide
 
@@ -26,7 +26,7 @@ def make_report(number: int) -> dict[str, Any]:
     """Return a report on all components with the measured number of requirements; every seventh one differs."""
     ledger = Ledger(f"provider-{number}", tuple(COMPONENTS))
     for component in COMPONENTS:
-        for at, entry in enumerate(applicable(component)):
+        for at, entry in enumerate(applicable_requirements(component)):
             outcome = "not_assessed" if (at + number) % 7 == 0 else "satisfied"
             test = TestRecord(ledger.adapter, component, entry.id, f"{component}/t.py::{entry.id}", outcome)  # type: ignore[arg-type]
             ledger.expected.add(test.key)

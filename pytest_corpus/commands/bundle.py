@@ -276,7 +276,7 @@ class _CommandSession:
         if tape is not None and head.is_whole and (unused := tape.unused_files(head.cases)):
             built["cassettes"]["unused"] = unused
         if ended and head.is_whole and self._given.baseline:
-            key = comparison.name_of(run.bundle.path, run.label, Path(self._given.baseline))
+            key = comparison.baseline_key(run.bundle.path, run.label, Path(self._given.baseline))
             self._entries[key] = comparison.make_entry(results, built["metrics"])
             if not self._given.update_baseline:
                 built |= comparison.compare_with_baseline(self._entries[key], before.get(key))

@@ -77,12 +77,12 @@ def _repository_files(component: str, provider: str) -> dict[str, str]:
     for base in (root / COMMON, root / component, root / f"provider-{provider}"):
         files |= {path.relative_to(base).as_posix(): path for path in base.rglob("*") if path.is_file()}
 
-    def renamed(name: str) -> str:
+    def rename(name: str) -> str:
         parts = [part.removeprefix(DISARMED) for part in name.split("/")]
         return "/".join([f"{component}_adapter" if parts[0] == "package" else parts[0], *parts[1:]])
 
     return {
-        renamed(name): path.read_text("utf-8").replace(PLACEHOLDER, component)
+        rename(name): path.read_text("utf-8").replace(PLACEHOLDER, component)
         for name, path in sorted(files.items())
         if not any(part.startswith((".", "__pycache__")) for part in name.split("/"))
     }

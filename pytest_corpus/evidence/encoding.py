@@ -289,4 +289,4 @@ def _split_body(body: bytes, kind: str) -> Iterator[bytes]:
         yield body
         return
     reader = (NdjsonReader if kind == NDJSON else SseReader)(len(body))
-    yield from (data for data in (*reader.feed(body), *reader.rest()) if data is not None)
+    yield from (data for data in (*reader.feed(body), *reader.remaining_payloads()) if data is not None)

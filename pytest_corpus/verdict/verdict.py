@@ -7,7 +7,7 @@ from datetime import date
 
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.spec.operations import OPERATIONS
-from pytest_corpus.spec.requirements import Requirement, applicable
+from pytest_corpus.spec.requirements import Requirement, applicable_requirements
 from pytest_corpus.verdict.deviations import Deviation, today
 from pytest_corpus.verdict.editions import PREVIEW, Edition, current
 from pytest_corpus.verdict.finding import Finding
@@ -150,7 +150,7 @@ def _decide_component(
             findings[finding.requirement][finding] = None
     found = [
         _decide_status(requirement, component, tuple(own[requirement.id]), tuple(findings[requirement.id]))
-        for requirement in map(edition.with_level, applicable(component))
+        for requirement in map(edition.with_level, applicable_requirements(component))
     ]
     declared = {entry.requirement: entry for entry in reversed(list(deviations))}
     statuses = tuple(

@@ -14,7 +14,7 @@ from cli_runs import run_process
 
 from pytest_corpus.reports import formats, json_report, matrix
 from pytest_corpus.reports.difference import EarlierReport
-from pytest_corpus.spec.requirements import applicable, chapter_titles
+from pytest_corpus.spec.requirements import applicable_requirements, chapter_titles
 from pytest_corpus.verdict.finding import Finding
 from pytest_corpus.verdict.ledger import Ledger, TestRecord
 from pytest_corpus.verdict.verdict import decide
@@ -27,7 +27,7 @@ def report(name: str, **odd: str) -> dict[str, Any]:
     """A report on two components in which some requirements end oddly: `odd` is an outcome by an index."""
     found = Ledger(name, COMPONENTS, {"llm": {"server": HOSTILE, "version": "1"}})
     for component in COMPONENTS:
-        for number, entry in enumerate(applicable(component)):
+        for number, entry in enumerate(applicable_requirements(component)):
             outcome = odd.get(f"at_{number}", "satisfied")
             findings = (Finding(entry.id, "this", HOSTILE, "result.x"),) if outcome == "violated" else ()
             reason = "capabilities deny it" if outcome == "not_applicable" else "why"

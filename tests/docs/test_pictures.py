@@ -11,7 +11,7 @@ import pytest
 from blocks import PAGES, ROOT
 from cli_runs import run_process
 
-from pytest_corpus.spec.requirements import applicable
+from pytest_corpus.spec.requirements import applicable_requirements
 from pytest_corpus.suites import inventory
 
 PICTURES = ROOT / "docs" / "pictures"
@@ -87,7 +87,7 @@ def test_the_figures_are_those_of_the_suite(name: str, tone: str) -> None:
     for level in ("MUST", "SHOULD"):
         (line,) = [line for line in lines if line.startswith(f"    {level} ")]
         applicable_ones, *others = map(int, re.findall(r"/?(\d+) (?:satisfied|not applicable)", line))
-        known = sum(entry.level == level for entry in applicable("llm"))
+        known = sum(entry.level == level for entry in applicable_requirements("llm"))
         assert applicable_ones + sum(others) == pytest.approx(known, rel=NEAR), "stale: run make pictures"
     ended = "".join(lines[-2 * len(lines) // 3 :]).rpartition("===")[0].rpartition("== ")[2]
     counted = sum(int(number) for number in re.findall(r"(\d+) (?:failed|passed|not assessed|skipped|SHOULD)", ended))

@@ -8,7 +8,7 @@ from edits import unknown_names
 from thinning import thin_out
 
 from pytest_corpus.spec.components import WIRE
-from pytest_corpus.spec.requirements import applicable, catalogue
+from pytest_corpus.spec.requirements import applicable_requirements, catalogue
 from pytest_corpus.spec.transports import TRANSPORT_GROUPS
 
 from . import REFERENCES, ROOMS, Mutant, mutants
@@ -69,7 +69,7 @@ def test_the_reference_violates_nothing(report: Report, component: str) -> None:
     """The unmutated adapter is conformant, all of the suite ran, and it decides every sentence on the component."""
     assert (report.violated, report.errors) == ([], []), str(report)
     assert (report.verdict, report.complete) == ("conformant", True)
-    assert [entry.id for entry in applicable(component) if not report.tests[entry.id]] == []
+    assert [entry.id for entry in applicable_requirements(component) if not report.tests[entry.id]] == []
 
 
 @pytest.mark.parametrize("room", [*ROOMS, "basic_faults"])

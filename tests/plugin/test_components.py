@@ -16,7 +16,7 @@ from tables import read_json_rows
 
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.operations import OPERATIONS
-from pytest_corpus.spec.requirements import applicable
+from pytest_corpus.spec.requirements import applicable_requirements
 
 ALL = "--corpus-adapter=pytest_corpus.reference:all"
 
@@ -69,7 +69,7 @@ def test_all_components_are_conformant(project: Project) -> None:
     assert set(report["components"]) == set(COMPONENTS)
     for component in COMPONENTS:
         own = {entry["id"] for entry in report["requirements"] if entry["component"] == component}
-        assert own == {entry.id for entry in applicable(component)}
+        assert own == {entry.id for entry in applicable_requirements(component)}
     assert sum(len(entry["tests"]) for entry in report["requirements"]) >= 550
 
 

@@ -9,7 +9,7 @@ from inner_runs import Project, error_lines, ids, said, violated, without_times
 from thinning import thin_out
 
 from pytest_corpus.spec.operations import OPERATIONS
-from pytest_corpus.spec.requirements import applicable, catalogue
+from pytest_corpus.spec.requirements import applicable_requirements, catalogue
 
 REFERENCE = "--corpus-client=pytest_corpus.reference:client"
 REPORT = "--corpus-report=r.json"
@@ -89,7 +89,7 @@ def test_the_reference_client_is_conformant(project: Project) -> None:
     assert result.ret == 0, said(result)
     assert (report["verdict"], report["complete"]) == ("conformant", True)
     assert list(report["components"]) == ["wire"]
-    assert [entry["id"] for entry in report["requirements"]] == [entry.id for entry in applicable("wire")]
+    assert [entry["id"] for entry in report["requirements"]] == [entry.id for entry in applicable_requirements("wire")]
     assert {status for status, _ in reported(project).values()} == {"satisfied"}
     assert list(reported(project)["WIR-BUILD-1"][1]) == sorted(operation.op for operation in OPERATIONS)
     assert report["spec"]["schema_versions_met"] == ["1.0.0", "1.1.0"]
@@ -116,7 +116,7 @@ def test_a_faulty_client_is_caught(project: Project, requirement: str) -> None:
 
 def test_every_requirement_has_a_faulty_client() -> None:
     """A sentence without one might have a test that cannot fail; that of offering builders has the empty client."""
-    assert {*FAULTY, "WIR-OFFER-1"} == {entry.id for entry in applicable("wire")}
+    assert {*FAULTY, "WIR-OFFER-1"} == {entry.id for entry in applicable_requirements("wire")}
 
 
 @pytest.mark.usefixtures("short")

@@ -9,7 +9,7 @@ from cli_runs import call_command
 from inner_runs import Project, said
 
 from pytest_corpus.reports import difference, json_report
-from pytest_corpus.spec.requirements import applicable, catalogue
+from pytest_corpus.spec.requirements import applicable_requirements, catalogue
 from pytest_corpus.verdict import editions
 from pytest_corpus.verdict.ledger import Ledger, TestRecord
 from pytest_corpus.verdict.verdict import decide
@@ -28,7 +28,7 @@ def Counts(answer):
 def ledger(broken: str = "") -> Ledger:
     """A complete run that satisfies each requirement but one."""
     found = Ledger("a", ("llm",))
-    for name in (entry.id for entry in applicable("llm")):
+    for name in (entry.id for entry in applicable_requirements("llm")):
         record = TestRecord(
             "a", "llm", name, f"llm/test_{name}.py::test", "violated" if name == broken else "satisfied"
         )

@@ -5,11 +5,11 @@ from typing import Any
 from hypothesis import strategies as st
 
 from pytest_corpus.reports.json_report import RunFacts
-from pytest_corpus.spec.requirements import Requirement, applicable
+from pytest_corpus.spec.requirements import Requirement, applicable_requirements
 from pytest_corpus.verdict.finding import Finding
 from pytest_corpus.verdict.ledger import Ledger, TestRecord
 
-ALL = applicable("llm")
+ALL = applicable_requirements("llm")
 MUSTS = [entry for entry in ALL if entry.level == "MUST"]
 SHOULDS = [entry for entry in ALL if entry.level == "SHOULD"]
 RUN = RunFacts("2026-01-01T00:00:00+00:00", 1.23456, 7, "must", None)

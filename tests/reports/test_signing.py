@@ -22,7 +22,7 @@ from tables import read_json_rows
 from pytest_corpus import cli
 from pytest_corpus.reports import formats, json_report
 from pytest_corpus.reports.signing import dsse
-from pytest_corpus.spec.requirements import applicable
+from pytest_corpus.spec.requirements import applicable_requirements
 from pytest_corpus.verdict.verdict import decide
 
 
@@ -143,7 +143,7 @@ def test_for_machines(signed: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_verdict_that_is_red_can_be_signed(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The signature states that a run was made, not that it went well."""
-    name = applicable("llm")[0].id
+    name = applicable_requirements("llm")[0].id
     json_report.write_report(written(sound({name: violated(name)})), here / "a.json")
     assert run("sign", "a.json", "--key", "key.pem") == 0
     assert verified() == 0
@@ -196,7 +196,7 @@ def test_what_does_not_belong_together(
 
 def test_only_what_stands_is_signed(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """An altered or a partial report is refused, with what is wrong, and nothing is written."""
-    found = ledger(missing=(applicable("llm")[0].id,))
+    found = ledger(missing=(applicable_requirements("llm")[0].id,))
     run_of = json_report.RunFacts("2026-01-01T00:00:00+00:00", 5.0, 0, "must", None)
     json_report.write_report(json_report.build_report(found, decide(found), run_of), here / "partial.json")
     (here / "altered.json").write_text((here / "a.json").read_text().replace('"mine"', '"yours"', 1))

@@ -14,7 +14,7 @@ from sound import DAY, blocked, recounted, sound, violated, written
 
 from pytest_corpus.reports import json_report
 from pytest_corpus.reports.checking.verification import find_faults
-from pytest_corpus.spec.requirements import applicable
+from pytest_corpus.spec.requirements import applicable_requirements
 from pytest_corpus.suites import inventory
 from pytest_corpus.verdict.deviations import Deviation
 
@@ -32,7 +32,7 @@ RICH = {
     BLOCKED: blocked("COM-CAP-2"),
     **{
         each.id: {"outcome": "not_applicable", "reason": "capabilities deny supports_tools"}
-        for each in applicable("llm")
+        for each in applicable_requirements("llm")
         if "supports_tools" in each.needs
     },
 }

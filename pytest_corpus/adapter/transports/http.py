@@ -181,7 +181,7 @@ async def frames_of(response: aiohttp.ClientResponse, asked: str) -> AsyncGenera
         if reader.is_over_limit:
             response.close()
             raise too_long_failure()
-    for frame in () if reader.rest_is_lost else _complete_frames(reader, reader.rest()):  # R87
+    for frame in () if reader.rest_is_lost else _complete_frames(reader, reader.remaining_payloads()):  # R87
         yield frame
 
 

@@ -141,26 +141,26 @@ class Maker:
 
     def _make_from_branches(self, folded: Folded, schema: Schema, seed: Any, depth: int) -> Any:
         """Return a valid value for one of the schema's branches, the most probable branch first."""
-        for value in islice(self._candidates(folded, seed, depth, frozenset()), _MAX_CANDIDATES):
+        for value in islice(self._candidate_objects(folded, seed, depth, frozenset()), _MAX_CANDIDATES):
             if self._is_valid(schema, value):
                 return value
         return self._simplest_value(schema)
 
-    def _rank(self, branch: Schema) -> int:
+    def _rank_branch(self, branch: Schema) -> int:
         """Return how unlikely a branch is: 0 if the file name asks for its keys, 1 if its keys are usual, else 2."""
         required = set(self._folder.fold(branch).required)
         return 0 if required & self._wanted else 1 if required & USUAL else 2
 
-    def _candidates(self, folded: Folded, seed: Any, depth: int, others: frozenset[str]) -> Iterator[Any]:
+    def _candidate_objects(self, folded: Folded, seed: Any, depth: int, others: frozenset[str]) -> Iterator[Any]:
         """Yield an object for each combination of branches, the most probable combination first."""
         if not folded.choices:
             if "object" in folded.types and (folded.properties or isinstance(seed, dict)):
                 yield self._make_object(folded, seed, depth, others)
             return
         branches, *rest = folded.choices
-        for branch in sorted(branches, key=self._rank):
+        for branch in sorted(branches, key=self._rank_branch):
             narrowed = self._folder.narrow(folded, branch, rest)
-            yield from self._candidates(narrowed, seed, depth, others | folded.optional_keys)
+            yield from self._candidate_objects(narrowed, seed, depth, others | folded.optional_keys)
 
     def _make_object(self, folded: Folded, seed: Any, depth: int, others: frozenset[str] = frozenset()) -> Any:
         if isinstance(seed, dict):

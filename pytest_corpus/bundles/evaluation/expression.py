@@ -78,7 +78,7 @@ class Interpreter:
         return found
 
     def _constant(self, node: ast.Constant, _names: Names) -> Any:
-        return self._budget.keep(node.value)
+        return self._budget.check_size(node.value)
 
     def _name(self, node: ast.Name, names: Names) -> Any:
         if node.id in names:
@@ -95,7 +95,7 @@ class Interpreter:
         return found
 
     def _unaryop(self, node: ast.UnaryOp, names: Names) -> Any:
-        return self._budget.keep(run_builtin(_UNARY[type(node.op)], self.value(node.operand, names)))
+        return self._budget.check_size(run_builtin(_UNARY[type(node.op)], self.value(node.operand, names)))
 
     def _binop(self, node: ast.BinOp, names: Names) -> Any:
         left = self.value(node.left, names)
@@ -125,17 +125,17 @@ class Interpreter:
         if isinstance(node.slice, ast.Slice):
             parts = (node.slice.lower, node.slice.upper, node.slice.step)
             ends = [None if part is None else self.value(part, names) for part in parts]
-            return self._budget.keep(run_builtin(operator.getitem, found, slice(*ends)))
+            return self._budget.check_size(run_builtin(operator.getitem, found, slice(*ends)))
         return run_builtin(operator.getitem, found, self.value(node.slice, names))
 
     def _list(self, node: ast.List, names: Names) -> Any:
-        return self._budget.keep([self.value(item, names) for item in node.elts])
+        return self._budget.check_size([self.value(item, names) for item in node.elts])
 
     def _tuple(self, node: ast.Tuple, names: Names) -> Any:
-        return self._budget.keep(tuple(self.value(item, names) for item in node.elts))
+        return self._budget.check_size(tuple(self.value(item, names) for item in node.elts))
 
     def _set(self, node: ast.Set, names: Names) -> Any:
-        return self._budget.keep(run_builtin(set, [self.value(item, names) for item in node.elts]))
+        return self._budget.check_size(run_builtin(set, [self.value(item, names) for item in node.elts]))
 
     def _dict(self, node: ast.Dict, names: Names) -> Any:
         pairs = [
@@ -143,23 +143,23 @@ class Interpreter:
             for key, item in zip(node.keys, node.values, strict=True)
             if key is not None
         ]
-        return self._budget.keep(run_builtin(dict, pairs))
+        return self._budget.check_size(run_builtin(dict, pairs))
 
     def _listcomp(self, node: ast.ListComp, names: Names) -> Any:
-        return self._budget.keep([self.value(node.elt, inner) for inner in self._iterate(node, names)])
+        return self._budget.check_size([self.value(node.elt, inner) for inner in self._iterate(node, names)])
 
     def _setcomp(self, node: ast.SetComp, names: Names) -> Any:
         found: set[Any] = set()
         for inner in self._iterate(node, names):
             run_builtin(found.add, self.value(node.elt, inner))
-        return self._budget.keep(found)
+        return self._budget.check_size(found)
 
     def _dictcomp(self, node: ast.DictComp, names: Names) -> Any:
         found: dict[Any, Any] = {}
         for inner in self._iterate(node, names):
             key = self.value(node.key, inner)
             run_builtin(found.__setitem__, key, self.value(node.value, inner))
-        return self._budget.keep(found)
+        return self._budget.check_size(found)
 
     def _generatorexp(self, node: ast.GeneratorExp, names: Names) -> Iterator[Any]:
         return (self.value(node.elt, inner) for inner in self._iterate(node, names))
@@ -217,14 +217,14 @@ class Interpreter:
     def _lambda(self, node: ast.Lambda, names: Names) -> Callable[..., Any]:
         """Return a function for a lambda. Values inside it are not recorded, because they differ for each item."""
 
-        def applied(*items: Any) -> Any:
+        def call_lambda(*items: Any) -> Any:
             if len(items) != len(node.args.args):
                 raise OperationError(f"TypeError: a lambda takes {len(node.args.args)} values, not {len(items)}")
             inner = dict(names)
             inner.update(zip((each.arg for each in node.args.args), items, strict=True))
             return Interpreter(self._budget).value(node.body, inner)
 
-        return applied
+        return call_lambda
 
     def _joinedstr(self, node: ast.JoinedStr, names: Names) -> str:
         size, parts, quiet = 0, [], Interpreter(self._budget)

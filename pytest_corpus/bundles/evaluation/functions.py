@@ -26,7 +26,7 @@ def call_allowed(budget: StepBudget, name: str, arguments: list[Any], keywords: 
     """Call one of `FUNCTIONS`. Raises OperationError if the call fails, or BudgetError."""
     budget.spend(1 + sum(map(size_of, arguments)) // SIZE_OF_A_STEP)
     try:
-        return budget.keep(FUNCTIONS[name](budget, *arguments, **keywords))
+        return budget.check_size(FUNCTIONS[name](budget, *arguments, **keywords))
     except TypeError as error:
         raise OperationError(re.sub(r"\S+\(\)", f"{name}()", describe_exception(error), count=1)) from None
 
@@ -56,7 +56,7 @@ def _sum(budget: StepBudget, items: Any, /, start: Any = 0) -> Any:
 
 
 def _make_extreme(choose: Callable[..., Any]) -> Callable[..., Any]:
-    def chosen(budget: StepBudget, /, *items: Any, key: Any = None, **more: Any) -> Any:
+    def choose_extreme(budget: StepBudget, /, *items: Any, key: Any = None, **more: Any) -> Any:
         found = collect(budget, items[0]) if len(items) == 1 else list(items)
         if items and "default" in more and not found:
             return more["default"]
@@ -64,7 +64,7 @@ def _make_extreme(choose: Callable[..., Any]) -> Callable[..., Any]:
             raise OperationError("TypeError: wrong arguments")
         return run_builtin(choose, found, key=key)
 
-    return chosen
+    return choose_extreme
 
 
 def _sorted(budget: StepBudget, items: Any, /, *, key: Any = None, reverse: Any = False) -> Any:

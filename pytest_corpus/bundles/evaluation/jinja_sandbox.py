@@ -155,7 +155,7 @@ class PromptSandbox(ImmutableSandboxedEnvironment):  # type: ignore[misc]
         current_budget().spend()
         if isinstance(obj, str | list | tuple | dict | set):
             if isinstance(argument, slice):
-                return current_budget().keep(values.run_builtin(lambda: obj[argument]))  # type: ignore[index]
+                return current_budget().check_size(values.run_builtin(lambda: obj[argument]))  # type: ignore[index]
             try:
                 return obj[argument]  # type: ignore[index]
             except (TypeError, LookupError):
@@ -274,7 +274,7 @@ def _count_filter(name: str, function: Any) -> Any:
         result = function(*first.get(how, ()), value, *args, **keywords)
         if hasattr(result, "__next__"):
             result = values.collect(current_budget(), result)
-        return result if isinstance(result, StrictUndefined) else current_budget().keep(_unwrap(result))
+        return result if isinstance(result, StrictUndefined) else current_budget().check_size(_unwrap(result))
 
     return counted
 

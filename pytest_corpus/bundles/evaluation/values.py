@@ -54,7 +54,7 @@ class StepBudget:
             raise BudgetError(f"makes a value larger than {MOST_SIZE:,} characters")
         self.spend(1 + size // SIZE_OF_A_STEP)
 
-    def keep(self, value: Any) -> Any:
+    def check_size(self, value: Any) -> Any:
         """Return a new value unchanged. Raises BudgetError if it is too large."""
         if value is None or isinstance(value, bool | float):
             return value
@@ -132,7 +132,7 @@ def call_method(budget: StepBudget, value: Any, name: str, arguments: list[Any],
         arguments = [collect(budget, arguments[0])]
     budget.spend(1 + (len(value) + sum(map(size_of, arguments))) // SIZE_OF_A_STEP)
     _reserve_result(budget, value, name, arguments)
-    return budget.keep(run_builtin(getattr(value, name), *arguments, **keywords))
+    return budget.check_size(run_builtin(getattr(value, name), *arguments, **keywords))
 
 
 def _reserve_result(budget: StepBudget, value: Any, name: str, arguments: list[Any]) -> None:
@@ -190,7 +190,7 @@ def apply_operator(budget: StepBudget, operation: Callable[[Any, Any], Any], lef
     result = run_builtin(operation, left, right)
     if isinstance(result, complex):
         raise OperationError("the result is a complex number")
-    return budget.keep(result)
+    return budget.check_size(result)
 
 
 _PERCENT = re.compile(r"[%)][#0\- +]*(\d*)(?:\.(\d*))?", re.ASCII)
@@ -223,7 +223,7 @@ def format_value(budget: StepBudget, value: Any, conversion: int, spec: str) -> 
     converters: dict[int, Callable[[Any], str]] = {ord("r"): repr, ord("s"): str, ord("a"): ascii}
     if conversion in converters:
         value = run_builtin(converters[conversion], value)
-    return str(budget.keep(run_builtin(format, value, spec)))
+    return str(budget.check_size(run_builtin(format, value, spec)))
 
 
 def _parse_width(digits: str) -> int:

@@ -161,7 +161,7 @@ def make_entry(results: Iterable[CaseResult], metrics: Mapping[str, float | None
     }
 
 
-def name_of(bundle: Path, provider: str, baseline: Path) -> str:
+def baseline_key(bundle: Path, provider: str, baseline: Path) -> str:
     """Return the key of a bundle with a provider in a baseline. The path is relative to the baseline file."""
     try:
         path = Path(os.path.relpath(bundle, baseline.absolute().parent)).as_posix()

@@ -74,7 +74,7 @@ class Asking:
 
     pause: Callable[[float], None] = time.sleep
 
-    def ask(self, case: Case, store: CaseStore, progress: CaseProgress) -> CaseResult:
+    def run_case(self, case: Case, store: CaseStore, progress: CaseProgress) -> CaseResult:
         """Run a case and return its result."""
         prompts = self.bundle.prompts(case)
         how = ""
@@ -209,7 +209,7 @@ class Asking:
                 answer = self.provider.complete(request)
                 latency = (time.monotonic() - started) * 1000
                 counted = (answer.prompt_tokens or 0) + (answer.completion_tokens or 0)
-                store.spent_budget.pay(answer.total_tokens or counted)
+                store.spent_budget.add_tokens(answer.total_tokens or counted)
                 if not answer.text.strip() and answer.finish_reason == "error":
                     raise ProviderError("Unavailable", "no answer, finish_reason error", is_own=True)
                 return answer, attempt, latency if answer.latency_ms is None else answer.latency_ms

@@ -111,7 +111,7 @@ class Pool:
         while (running := self._ready.get()) is not None:
             running.thread = threading.current_thread()
             try:
-                result = self._asking.ask(running.case, self._store, running.progress)
+                result = self._asking.run_case(running.case, self._store, running.progress)
             except BaseException as error:  # noqa: BLE001 - whatever it is, the case has a result
                 said = f"asking raised {type(error).__name__}"
                 result = self._asking.broken_result(running.case, said, running.progress.calls)

@@ -108,7 +108,7 @@ class SpentBudget:
         """Count calls; return the reason if the limit does not allow them, otherwise an empty text."""
         return self.change(calls, 0, limit)
 
-    def pay(self, tokens: int) -> None:
+    def add_tokens(self, tokens: int) -> None:
         """Count the tokens of a finished call."""
         if tokens:
             self.change(0, tokens, Budget())

@@ -116,7 +116,7 @@ class BundleConclusionHooks:
 
     def _baseline_name(self, key: str, baseline: Path) -> str:
         head = self.results.heads[key]
-        return comparison.name_of(self.results.roots[key] / Path(head.file).name, head.label, baseline)
+        return comparison.baseline_key(self.results.roots[key] / Path(head.file).name, head.label, baseline)
 
     def _compare_with_baseline(self) -> bool:
         """Compare the run with the baseline, or write the baseline; return True if the comparison failed."""

@@ -35,7 +35,7 @@ from pytest_corpus.redaction import mask_secrets, printable, secret_values
 from pytest_corpus.reports import formats
 from pytest_corpus.reports.terminal import TerminalLine
 from pytest_corpus.reports.text import count_in_words
-from pytest_corpus.spec.requirements import applicable
+from pytest_corpus.spec.requirements import applicable_requirements
 from pytest_corpus.verdict.ledger import Ledger
 
 
@@ -218,7 +218,7 @@ class ConclusionHooks:
         meant = {
             adapter.option
             for adapter in chosen
-            if any(wants(entry.id) for name in adapter.ledger.components for entry in applicable(name))
+            if any(wants(entry.id) for name in adapter.ledger.components for entry in applicable_requirements(name))
         }
         return [adapter.ledger for adapter in chosen if adapter.option in meant or not meant]
 

@@ -22,7 +22,7 @@ from pytest_corpus.reports.checking.reconstruction import (
 )
 from pytest_corpus.reports.reading import ReportError, read_report
 from pytest_corpus.reports.text import count_in_words, printable
-from pytest_corpus.spec.requirements import HOOKS, LOGS, Requirement, applicable, catalogue
+from pytest_corpus.spec.requirements import HOOKS, LOGS, Requirement, applicable_requirements, catalogue
 from pytest_corpus.spec.schemas import SCHEMA_VERSIONS
 from pytest_corpus.spec.transports import TRANSPORT_GROUPS
 from pytest_corpus.verdict.verdict import STATUSES, decide, verdict_of, worst_verdict
@@ -139,7 +139,7 @@ def _check_run_facts(document: Mapping[str, Any], today: date) -> Iterator[str]:
         yield "its adapter has no name"
     for component in document["components"]:
         given = [entry["id"] for entry in document["requirements"] if entry["component"] == component]
-        if given != [each.id for each in applicable(component) if each.id in given]:
+        if given != [each.id for each in applicable_requirements(component) if each.id in given]:
             yield f"{component}: its requirements are not in the order of the catalogue"
 
 
@@ -201,7 +201,7 @@ def _check_entry(entry: Mapping[str, Any], made: Mapping[str, Any], of: Capabili
         if bool(test.get("reason")) != open_or_not and test["outcome"] != "error":
             yield f"a test of it that is {test['outcome']} has {'a' if test.get('reason') else 'no'} reason"
     blocking = entry.get("blocked_by", ())
-    own = {each.id for each in applicable(entry["component"])} - {entry["id"]} if blocking else ()
+    own = {each.id for each in applicable_requirements(entry["component"])} - {entry["id"]} if blocking else ()
     if strange := [name for name in blocking if name not in own]:
         yield f"it cannot be blocked by {first_names(strange)}"
     yield from _check_needs(tests, known, of)
@@ -297,7 +297,9 @@ def _check_catalogue(document: dict[str, Any]) -> Iterator[str]:
     found = Counter((entry["component"], entry["id"]) for entry in document["requirements"])
     yield from (f"{of}: {name} stands {many} times" for (of, name), many in found.items() if many > 1)
     for component in document["components"]:
-        known = {entry.id: entry.level for entry in map(edition_of(document).with_level, applicable(component))}
+        known = {
+            entry.id: entry.level for entry in map(edition_of(document).with_level, applicable_requirements(component))
+        }
         given = {entry["id"]: entry["level"] for entry in document["requirements"] if entry["component"] == component}
         if missing := [name for name in known if name not in given]:
             yield f"{component}: {count_in_words(len(missing), 'requirement')} missing: {first_names(missing)}"

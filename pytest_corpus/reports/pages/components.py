@@ -21,7 +21,7 @@ from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.goldens import GOLDENS, Golden, goldens_of
 from pytest_corpus.spec.illustrations import operation_of
 from pytest_corpus.spec.operations import BY_OP, Operation, operations_of, protocol_of
-from pytest_corpus.spec.requirements import Requirement, applicable, catalogue
+from pytest_corpus.spec.requirements import Requirement, applicable_requirements, catalogue
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -58,7 +58,7 @@ def render_page(row: Component) -> str:
     capabilities = [_fact_row(row.name, fact) for fact in FACTS if row.name in fact.components]
     if row.name == "llm":
         capabilities += [(code(f"sampling.{key}"), RANGE, "", ", ".join(RANGED)) for key in SAMPLING_RANGES.values()]
-    entries = applicable(row.name)
+    entries = applicable_requirements(row.name)
     chapters: dict[str, Counter[str]] = {}
     for entry in entries:
         chapters.setdefault(entry.chapter, Counter())[entry.level] += 1
@@ -99,7 +99,7 @@ def render_operation(op: str) -> str:
     """Return the guide of one operation as Markdown: arguments, result, errors, an example, its requirements."""
     operation = BY_OP[op]
     component = operation.component
-    own = [entry for entry in applicable(component) if entry.components == (component,)]
+    own = [entry for entry in applicable_requirements(component) if entry.components == (component,)]
     text = (
         _environment()
         .get_template("operation_page.md")
@@ -190,7 +190,7 @@ def _golden(golden: Golden) -> Any:
 
 def _fact_row(component: str, fact: Fact) -> tuple[str, ...]:
     operations = [operation.op for operation in operations_of(component) if operation.capability == fact.name]
-    needing = applicable(component) if fact.kind == "flag" else ()
+    needing = applicable_requirements(component) if fact.kind == "flag" else ()
     entries = [entry.id for entry in needing if fact.name in entry.needs]
     return (
         codes(fact.keys, " or "),

@@ -78,7 +78,7 @@ def _chapters() -> tuple[tuple[str, tuple[Requirement, ...]], ...]:
 
 
 @cache
-def applicable(component: str) -> tuple[Requirement, ...]:
+def applicable_requirements(component: str) -> tuple[Requirement, ...]:
     """Return the requirements that apply to a component."""
     return tuple(entry for entry in catalogue().values() if component in entry.components)
 

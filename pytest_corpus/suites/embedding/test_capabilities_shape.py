@@ -75,7 +75,7 @@ def test_statistics_move(embedding: Embedding, name: str, operation: str) -> Non
 @remembered
 def embed_between_statistics(embedding: Embedding, operation: str) -> tuple[int, Any, Any]:
     """Embed some texts, and return their number with the statistics before and after."""
-    before, texts = statistics_of(embedding), [embedding.unique() for _ in range(embedding.room(3))]
+    before, texts = statistics_of(embedding), [embedding.unique() for _ in range(embedding.cap_batch_size(3))]
     if operation == "embed_batch":
         expect.success(embedding.batch(texts), "a batch")
     else:

@@ -115,7 +115,7 @@ def test_no_content_in_the_failures_of_a_batch(embedding: Embedding) -> None:
     require_batch_size(embedding, 2, least=1)
     secret = canary()
     long = f"{secret} {FILLER * (embedding.length_beyond() // len(FILLER) + 1)}"
-    texts = [long, embedding.cut_to_limit("river")][: embedding.room(2)]
+    texts = [long, embedding.cut_to_limit("river")][: embedding.cap_batch_size(2)]
     args = {**embedding.requests.minimal("embed_batch"), "texts": texts, "truncate": False}
     reply = embedding.call("embed_batch", args, secrets={"content": secret})
     expect.applicable(reply.is_success and failures_of(reply.result), "no text is reported as failed")

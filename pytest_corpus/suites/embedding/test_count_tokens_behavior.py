@@ -44,7 +44,7 @@ def test_a_model_need_not_be_named(embedding: Embedding) -> None:
 @core("EMB-TOKENS-8")
 def test_a_count_grows_with_the_text(embedding: Embedding) -> None:
     """Three hundred words, or as many as the limit allows, have more tokens than one word."""
-    if not embedding.small:
+    if not embedding.has_small_limit:
         tokens.expect_growing_count(embedding)
         return
     embedding.require("count_tokens")

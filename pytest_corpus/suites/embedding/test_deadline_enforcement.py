@@ -59,7 +59,7 @@ def expect_hanging_batch_in_time(embedding: Embedding) -> None:
     """Check that a batch ends in time if its provider never answers."""
 
     def call(fresh: Embedding, ctx: dict[str, int], limit_s: float) -> Reply:
-        texts = [fresh.unique() for _ in range(embedding.room(3))]
+        texts = [fresh.unique() for _ in range(embedding.cap_batch_size(3))]
         return fresh.call(
             "embed_batch", {**fresh.requests.minimal("embed_batch"), "texts": texts}, ctx, limit_s=limit_s
         )

@@ -111,7 +111,7 @@ def test_every_text_is_embedded(embedding: Embedding) -> None:
     words = fill_in(choose({**INJECTIONS, **WORDS}, GENERATED, ["nul"]), "w")
     most = 40 if embedding.limit is None else max(1, min(40, embedding.limit // 4))
 
-    def draw(chance: Random, size: float) -> str:
+    def draw_text(chance: Random, size: float) -> str:
         letters = (
             chr(chance.randint(*chance.choice(LETTERS))) for _ in range(generate.random_length(chance, size, most) - 1)
         )
@@ -131,7 +131,7 @@ def test_every_text_is_embedded(embedding: Embedding) -> None:
     for word, others in zip(words.values(), ["", *distribute_words(GENERATED - 1, "w")], strict=True):
         several = f"{word} {others}" if others else word
         check(embedding.cut_to_limit(several if embedding.can_take_text(several) else word))
-    generate.for_all(draw, check, embedding, examples=GENERATED)
+    generate.for_all(draw_text, check, embedding, examples=GENERATED)
 
 
 @core("EMB-EMBED-5")

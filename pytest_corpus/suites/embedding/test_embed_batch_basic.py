@@ -35,7 +35,7 @@ MANY_TEXTS = 1_500
 def test_a_plain_batch_is_embedded(embedding: Embedding, many: int) -> None:
     """Batches of one text and of several get a result that is valid under its schema."""
     batches.require_batch_size(embedding, many, least=1)
-    reply = embedding.batch(batches.arrange_texts(embedding, "plain", embedding.room(many)))
+    reply = embedding.batch(batches.arrange_texts(embedding, "plain", embedding.cap_batch_size(many)))
     expect_audited("EMB-BATCH-1", reply, embedding, claim="a plain batch to be embedded")
 
 
@@ -111,10 +111,10 @@ def test_every_list_of_texts_keeps_its_order(embedding: Embedding) -> None:
             embedding, batches.embeddings_by_position(embedding, "EMB-BATCH-2", reply, texts), texts, own, reply
         )
 
-    def draw(chance: Random, size: float) -> list[str]:
+    def draw_texts(chance: Random, size: float) -> list[str]:
         return chance.choices(pool, k=generate.random_length(chance, size, many))
 
-    generate.for_all(draw, check, embedding, examples=8)
+    generate.for_all(draw_texts, check, embedding, examples=8)
 
 
 @pytest.mark.requirement("EMB-BATCH-18")

@@ -54,13 +54,13 @@ def test_every_text_is_normalized(embedding: Embedding) -> None:
     """With `normalize`, generated texts of ordinary words get vectors of norm 1."""
     embedding.require_normalization()
 
-    def draw(chance: Random, size: float) -> str:
+    def draw_text(chance: Random, size: float) -> str:
         return " ".join(chance.choices(FILLER.split(), k=generate.random_length(chance, size, 20)))
 
     def check(text: str) -> None:
         expect_unit_norm(embedding.vector("embed", embedding.cut_to_limit(text), normalize=True))
 
-    generate.for_all(draw, check, embedding, examples=8)
+    generate.for_all(draw_text, check, embedding, examples=8)
 
 
 @core("EMB-NORM-2")

@@ -334,8 +334,8 @@ def test_every_length_around_the_limit_is_judged_rightly(embedding: Embedding) -
             with expect.resting_on("EMB-TRUNC-3"):
                 expect.refusal(reply, "TextTooLong")
 
-    def draw(chance: Random, size: float) -> tuple[int, bool]:
+    def draw_length(chance: Random, size: float) -> tuple[int, bool]:
         return chance.randint(round(-12 * size), round(12 * size)), chance.random() < 0.5
 
     check((0, True))  # one of them is within the limit, with every seed
-    generate.for_all(draw, check, embedding, examples=7)
+    generate.for_all(draw_length, check, embedding, examples=7)

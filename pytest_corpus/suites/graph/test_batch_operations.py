@@ -85,7 +85,7 @@ def test_edges_are_written_and_deleted(graph: Graph, name: str) -> None:
     sandbox = require_carrier(graph, name)
     batches.require_room(graph, 3)
     values = sandbox.put_named("cde")
-    sandbox.link(sandbox.edge("c", "d", "gone"), sandbox.edge("c", "e", "left"))
+    sandbox.put_edges(sandbox.edge("c", "d", "gone"), sandbox.edge("c", "e", "left"))
     values |= sandbox.put_named("ab")
     items = [put_operation(sandbox, sandbox.node("f")), link_operation(sandbox, "a", "b")]
     items.append(sandbox.item("delete_edges", ids=[sandbox.id("gone")]))
@@ -265,7 +265,7 @@ def test_a_failed_transaction_leaves_edges_as_they_were(graph: Graph) -> None:
     sandbox = require_carrier(graph, "transaction")
     batches.require_room(graph, 3)
     values = sandbox.put_named("abc")
-    sandbox.link(sandbox.edge("a", "b", "old"))
+    sandbox.put_edges(sandbox.edge("a", "b", "old"))
     items = [
         link_operation(sandbox, "a", "c"),
         sandbox.item("delete_edges", ids=[sandbox.id("old")]),

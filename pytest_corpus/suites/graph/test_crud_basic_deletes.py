@@ -101,7 +101,7 @@ def test_deleted_edges_are_gone(graph: Graph) -> None:
     graph.require("delete_edges")
     edges.require_edge_readers(graph)
     sandbox, values = edges.link_nodes(graph)
-    sandbox.link(sandbox.edge("a", "c", "f"), sandbox.edge("b", "c", "g"))
+    sandbox.put_edges(sandbox.edge("a", "c", "f"), sandbox.edge("b", "c", "g"))
     sandbox.remove("edges", "e")
     sandbox.expect_all_show_targets("a", {"c": values["c"]}, "all but the deleted edge")
     unknown = [sandbox.id(f"none{number}") for number in range(LONG)]
@@ -126,7 +126,7 @@ def test_a_parallel_edge_stays(graph: Graph) -> None:
     edges.require_edge_readers(graph)
     expect.applicable(edges.accepts_edges(graph, PARALLEL), f"{PARALLEL} is refused permanently")
     sandbox, values = edges.link_nodes(graph)
-    sandbox.link(sandbox.edge("a", "b", "f"))
+    sandbox.put_edges(sandbox.edge("a", "b", "f"))
     sandbox.remove("edges", "e")
     sandbox.expect_all_show_targets("a", {"b": values["b"]}, "the edge that was not deleted")
 
@@ -137,7 +137,7 @@ def test_a_deleted_node_is_not_reached(graph: Graph) -> None:
     sandbox, reply = delete_the_middle(graph)
     expect.success(reply, "delete_nodes to work")
     sandbox.put(sandbox.node("d"))
-    sandbox.link(sandbox.edge("a", "d", "g"))
+    sandbox.put_edges(sandbox.edge("a", "d", "g"))
     by_filter = not is_refused(sandbox.call("delete_nodes", {"filter": {"corpus_key": sandbox.key("d")}}))
     if not by_filter:
         sandbox.remove("nodes", "d")
@@ -180,7 +180,7 @@ def delete_repeatedly(graph: Graph, kind: str) -> list[Reply]:
     """Delete an unknown id, an existing id, the same id again, and both; return the answers."""
     sandbox = graph.sandbox("upsert_nodes", "upsert_edges")
     sandbox.put(sandbox.node("a"), sandbox.node("b"))
-    sandbox.link(sandbox.edge("a", "b", "e"))
+    sandbox.put_edges(sandbox.edge("a", "b", "e"))
     if kind == "nodes":
         sandbox.remove("edges", "e")
     never, there = sandbox.id("never"), sandbox.id("e" if kind == "edges" else "a")
@@ -204,7 +204,7 @@ def test_a_node_that_is_deleted_twice_at_once_is_counted_once(graph: Graph) -> N
     """Two concurrent deletes of one node count one deleted node in all."""
     sandbox = graph.sandbox("upsert_nodes", "delete_nodes")
     sandbox.put(sandbox.node("a"))
-    request = graph.envelope("delete_nodes", {**sandbox.place, "ids": [sandbox.id("a")]}, sandbox.ctx)
+    request = graph.envelope("delete_nodes", {**sandbox.namespace_arg, "ids": [sandbox.id("a")]}, sandbox.ctx)
     counts = [processed_count(result) for result in send_twice_at_once(graph, request)[0]]
     expect.applicable(None not in counts, "the result counts nothing (R123)")
     total = sum(filter(None, counts))
@@ -356,7 +356,7 @@ def delete_the_middle(graph: Graph) -> tuple[GraphSandbox, Reply]:
     graph.require("delete_nodes")
     edges.require_edge_readers(graph)
     sandbox, _ = edges.link_nodes(graph)
-    sandbox.link(sandbox.edge("b", "c", "f"))
+    sandbox.put_edges(sandbox.edge("b", "c", "f"))
     reply = sandbox.call("delete_nodes", {"ids": [sandbox.id("b")]})
     expect.applicable(not reply.is_a(*PERMANENT) and not reply.failed_items, "a node that has edges is not deleted")
     return sandbox, reply

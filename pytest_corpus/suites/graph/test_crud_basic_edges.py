@@ -27,7 +27,7 @@ def test_an_edge_leads_from_its_source_to_its_target(graph: Graph, edge_reader: 
     """An edge is visible from its source only."""
     sandbox, values = edges.link_for(graph, edge_reader)
     others = [] if edge_reader == "traversal" else [sandbox.edge("a", "c", "g", label="CORPUS_OTHER")]
-    sandbox.link(sandbox.edge("c", "b", "f"), *others)
+    sandbox.put_edges(sandbox.edge("c", "b", "f"), *others)
     sandbox.expect_targets(edge_reader, "a", {"b": values["b"]}, "the edge of the label that is asked for")
     sandbox.expect_targets(edge_reader, "c", {"b": values["b"]}, "the edge to a node that comes before its source")
     sandbox.expect_targets(edge_reader, "b", (), "no edge from a node that is not a source")
@@ -41,7 +41,7 @@ def test_an_edge_keeps_what_it_was_written_with(graph: Graph, requirement: str) 
     edge = sandbox.edge("a", "b", "e", corpus_share=share, corpus_true=True, corpus_text="\u6771 " * 200)
     edge["properties"] |= {"corpus_large": 2**53 + 1, "corpus_Case": 1, "corpus_case": 2, "corpus_no": False}
     edge["properties"] |= {"corpus_minus": -7, "corpus_empty": "", "corpus_digits": "007"}
-    sandbox.link(edge)
+    sandbox.put_edges(edge)
     found = sandbox.relationships("a")
     expect.check(len(found) == 1, "one edge", f"{len(found)}", "result.relationships")
     shown, keys = found[0], ["id", "dst", "label"]
@@ -90,7 +90,7 @@ def test_a_query_finds_the_properties_of_an_edge(graph: Graph, edge_reader: str)
     sandbox, _ = edges.link_for(graph, edge_reader)
     graph.require_question("link_values")
     edge = sandbox.edge("a", "b", "e")
-    sandbox.link(edge)
+    sandbox.put_edges(edge)
     found = sandbox.query_values(edge_reader, "link_values", wanted=sandbox.key("a"))
     expect.check(found == [value_of(edge)], "the value that was written", "another value")
 
@@ -101,7 +101,7 @@ def test_an_update_of_an_edge_is_seen(graph: Graph) -> None:
     edge_readers = edges.require_edge_readers(graph)
     sandbox, values = edges.link_nodes(graph)
     edge = sandbox.edge("a", "b", "e", corpus_weight=2)
-    sandbox.link(edge)
+    sandbox.put_edges(edge)
     sandbox.expect_all_show_targets("a", {"b": values["b"]}, "one edge of an id")
     if "traversal" in edge_readers:
         found = sandbox.relationships("a")[0].get("properties") or {}
@@ -138,7 +138,7 @@ def test_every_edge_of_a_request_is_written(graph: Graph) -> None:
     pairs += [pair for kind, pair in ((PARALLEL, "ab"), (LOOP, "aa")) if edges.accepts_edges(graph, kind)]
     sandbox = graph.sandbox()
     values = sandbox.put_named("abcd")
-    sandbox.link(*(sandbox.edge(pair[0], pair[1], f"e{number}") for number, pair in enumerate(pairs)))
+    sandbox.put_edges(*(sandbox.edge(pair[0], pair[1], f"e{number}") for number, pair in enumerate(pairs)))
     for edge_reader in edge_readers:
         for source in "abc":
             targets = sorted(pair[1] for pair in pairs if pair[0] == source)

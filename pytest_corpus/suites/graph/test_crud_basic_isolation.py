@@ -87,7 +87,7 @@ def test_a_traversal_stays_in_its_place(graph: Graph, by: str) -> None:
     one, other = isolation.two_sandboxes(graph, by)
     for place, target in ((one, "b"), (other, "c")):
         place.put_named("abc" if by == "namespaces" else f"a{target}")
-        place.link(place.edge("a", target))
+        place.put_edges(place.edge("a", target))
     for place, target in ((one, "b"), (other, "c")):
         is_right = place.reached_nodes("a") == [target]
         expect.check(is_right, "the node that its own edge leads to", "another node, or none", "result.nodes")
@@ -144,7 +144,7 @@ def test_a_delete_of_edges_stays_in_its_place(graph: Graph, by: str) -> None:
     one, other = isolation.two_sandboxes(graph, by)
     values = {place: place.put_named("ab") for place in (one, other)}
     for place in (one, other):
-        place.link(place.edge("a", "b", "e"))
+        place.put_edges(place.edge("a", "b", "e"))
     one.remove("edges", "e")
     one.remove("nodes", "b")
     other.expect_one_shows_targets("a", {"b": values[other]["b"]}, "the edge of another place")
@@ -157,7 +157,8 @@ def test_writes_of_two_tenants_at_the_same_time_stay_apart(graph: Graph) -> None
     tenants = isolation.two_tenants(graph)
     nodes = {place: place.node("a") for place in tenants}
     requests = [
-        graph.envelope("upsert_nodes", {**each.place, "nodes": [node]}, each.ctx) for each, node in nodes.items()
+        graph.envelope("upsert_nodes", {**each.namespace_arg, "nodes": [node]}, each.ctx)
+        for each, node in nodes.items()
     ]
     replies = list(map(Reply, graph.send_all(requests)))
     expect.assessable(all(reply.is_success for reply in replies), Obstacle.ALL_REFUSED)
@@ -171,7 +172,9 @@ def test_writes_of_two_tenants_at_the_same_time_stay_apart(graph: Graph) -> None
             place.expect_one_shows_values([value_of(node)], "the node that the tenant wrote beside another one")
         if "query" in graph.readers.for_nodes():
             asked = [
-                graph.envelope("query", {**each.place, **graph.question("find", wanted=each.key("a"))}, each.ctx)
+                graph.envelope(
+                    "query", {**each.namespace_arg, **graph.question("find", wanted=each.key("a"))}, each.ctx
+                )
                 for each in tenants
             ]
             for (place, node), reply in zip(nodes.items(), map(Reply, graph.send_all(asked)), strict=True):
@@ -197,7 +200,7 @@ def test_a_namespace_of_another_tenant_is_unknown(graph: Graph) -> None:
         other.call(operation, args)
     one.expect_one_shows_values(values.values(), "the nodes of another tenant as they were")
     if graph.works("upsert_edges"):
-        one.link(one.edge("a", "b", "e"))
+        one.put_edges(one.edge("a", "b", "e"))
         other.call("delete_edges", {"ids": [one.id("e")]})
         one.expect_one_shows_targets("a", {"b": values["b"]}, "the edge of another tenant")
 
@@ -207,9 +210,9 @@ def test_an_item_repeats_the_namespace(graph: Graph) -> None:
     """Nodes and edges that repeat the namespace of their request are written to this namespace."""
     graph.require_namespaces()
     sandbox = graph.sandbox("upsert_nodes")
-    values = sandbox.put(*({**sandbox.node(name), **sandbox.place} for name in "ab"))
+    values = sandbox.put(*({**sandbox.node(name), **sandbox.namespace_arg} for name in "ab"))
     if graph.works("upsert_edges"):
-        sandbox.link({**sandbox.edge("a", "b"), **sandbox.place})
+        sandbox.put_edges({**sandbox.edge("a", "b"), **sandbox.namespace_arg})
     sandbox.expect_one_shows_values(values, "the nodes of the namespace")
 
 
@@ -219,7 +222,7 @@ def test_an_item_names_its_namespace(graph: Graph) -> None:
     graph.require("upsert_nodes")
     graph.require_namespaces()
     sandbox = graph.sandbox()
-    node = {**sandbox.node("a"), **sandbox.place}
+    node = {**sandbox.node("a"), **sandbox.namespace_arg}
     expect.success(graph.call("upsert_nodes", {"nodes": [node]}), "an upsert to work")
     sandbox.expect_one_shows_values([value_of(node)], "the node of the namespace")
 

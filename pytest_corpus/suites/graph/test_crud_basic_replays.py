@@ -41,7 +41,7 @@ class Write:
         )
 
     def _put(self) -> None:
-        put = self._sandbox.link if self._of_edges else self._sandbox.put
+        put = self._sandbox.put_edges if self._of_edges else self._sandbox.put
         put(self._item)
 
     def undo(self) -> None:
@@ -103,9 +103,9 @@ def test_a_write_that_is_sent_twice_at_once_is_carried_out_once(graph: Graph, ki
     sandbox = graph.sandbox()
     sandbox.put(sandbox.node("a"), sandbox.node("b"))
     if kind == "edges":
-        sandbox.link(sandbox.edge("a", "b", "edge"))
+        sandbox.put_edges(sandbox.edge("a", "b", "edge"))
     ctx = {**sandbox.ctx, "idempotency_key": f"key{canary()}"}
-    args = {**sandbox.place, "ids": [sandbox.id("edge" if kind == "edges" else "a")]}
+    args = {**sandbox.namespace_arg, "ids": [sandbox.id("edge" if kind == "edges" else "a")]}
     replays.expect_one_result(graph, graph.envelope(f"delete_{kind}", args, ctx))
 
 
@@ -114,7 +114,7 @@ def test_a_write_that_is_sent_twice_at_once_is_carried_out_once(graph: Graph, ki
 def test_a_write_that_is_sent_twice_at_once_asks_the_provider_once(graph: Graph, name: str) -> None:
     """Two concurrent calls of one write under one key reach a slow provider once."""
     sandbox = graph.sandbox()
-    place = {} if name in MANY else sandbox.place
+    place = {} if name in MANY else sandbox.namespace_arg
     args = {**place, **Write(graph, sandbox, name).args}
     replays.expect_one_provider_call(graph, graph.envelope(name, args, {**sandbox.ctx, **new_key()}))
 

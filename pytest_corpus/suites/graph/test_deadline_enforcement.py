@@ -24,7 +24,7 @@ def test_an_expired_write_changes_nothing(graph: Graph) -> None:
     values = sandbox.put_named("abc")
     linked = graph.works("upsert_edges") and graph.works("delete_edges")
     if linked:
-        sandbox.link(sandbox.edge("a", "b", "e"))
+        sandbox.put_edges(sandbox.edge("a", "b", "e"))
     writes: list[tuple[str, dict[str, Any]]] = [
         ("upsert_nodes", {"nodes": [sandbox.node("d")]}),
         ("delete_nodes", {"ids": [sandbox.id("b")]}),

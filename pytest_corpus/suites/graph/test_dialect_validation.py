@@ -63,7 +63,7 @@ def test_every_listed_dialect_follows_edges(graph: Graph) -> None:
     graph.require("query")
     expect.applicable(len(graph.dialects.known) >= 2, "one dialect is listed, which the tests of edges speak")
     sandbox, values = edges.link_for(graph, "query")
-    sandbox.link(sandbox.edge("a", "c", "f", label="CORPUS_OTHER"))
+    sandbox.put_edges(sandbox.edge("a", "c", "f", label="CORPUS_OTHER"))
     for name in graph.dialects.known:
         graph.question("links", name, wanted=sandbox.key("a"))
         if graph.dialects.obstacle("links", name) is None:

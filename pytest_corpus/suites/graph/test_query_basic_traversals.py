@@ -37,7 +37,7 @@ def test_a_traversal_reaches_what_is_in_its_depth(graph: Graph, requirement: str
     for start, depth in product((0, 1), queries.depths(graph)):
         wanted = {f"n{number}" for number in range(start + 1, min(start + depth, queries.CHAIN) + 1)}
         result = queries.walk(graph, f"n{start}", max_depth=depth)
-        found = sandbox.names(result)
+        found = sandbox.node_names(result)
         if requirement == "GRA-TRAV-2":
             missing = wanted - found
             expect.check(not missing, "every node in the depth", f"{describe_number(missing)} missing", "result.nodes")
@@ -54,7 +54,7 @@ def test_a_traversal_shows_nodes_as_they_were_written(graph: Graph) -> None:
     """A reached node has its written labels and properties, also after an update."""
     sandbox = graph.sandbox("traversal", "upsert_edges")
     sandbox.put_named(["n0", "n1"])
-    sandbox.link(sandbox.edge("n0", "n1"))
+    sandbox.put_edges(sandbox.edge("n0", "n1"))
     node = sandbox.node("n1", corpus_size=3)
     sandbox.put(node)
     found = [shown for shown in items_of(sandbox.traverse("n0"), "nodes") if shown.get("id") == node["id"]]
@@ -72,11 +72,11 @@ def test_a_traversal_starts_at_every_start_node(graph: Graph) -> None:
     graph.require("traversal", "upsert_edges")
     others = [f"n{number}" for number in range(min(STARTS, 2 * graph.at_once - 6))]
     sandbox.put(*(sandbox.node(name) for name in (*"abcdef", *others)))
-    sandbox.link(sandbox.edge("a", "b"), sandbox.edge("c", "d"), sandbox.edge("e", "f"))
+    sandbox.put_edges(sandbox.edge("a", "b"), sandbox.edge("c", "d"), sandbox.edge("e", "f"))
     starts = list(map(sandbox.id, ("a", "c", *others, "e")))
     long = sandbox.call("traversal", {"start_nodes": starts, "max_depth": 1, "direction": "OUTGOING"})
     is_taken = expect.either(long, *PERMANENT)  # a provider may limit the start nodes
-    names = sandbox.names(long.result) if is_taken else {*sandbox.reached_nodes("a", "c", "e")}
+    names = sandbox.node_names(long.result) if is_taken else {*sandbox.reached_nodes("a", "c", "e")}
     found = sorted(names - {"a", "c", "e", *others})
     ends = ["b", "d", "f"]
     expect.check(found == ends, "a node from each start", difference(ends, found), "result.nodes")
@@ -91,7 +91,7 @@ def test_a_traversal_heeds_the_direction(graph: Graph, direction: str, depth: in
     expect.applicable(depth in queries.depths(graph), "capabilities state a smaller depth")
     ways = {"OUTGOING": [1], "INCOMING": [-1], "BOTH": [1, -1]}[direction]
     wanted = sorted(f"n{2 + way * step}" for way in ways for step in range(1, depth + 1))
-    found = sandbox.names(queries.walk(graph, "n2", max_depth=depth, direction=direction)) - {"n2"}
+    found = sandbox.node_names(queries.walk(graph, "n2", max_depth=depth, direction=direction)) - {"n2"}
     expect.check(sorted(found) == wanted, f"{len(wanted)} nodes", difference(wanted, found), "result.nodes")
 
 
@@ -175,7 +175,7 @@ def test_the_maximal_depth(graph: Graph, requirement: str) -> None:
     starts = [sandbox.id("n0")]
     reply = sandbox.call("traversal", {"start_nodes": starts, "max_depth": most + 1, "direction": "OUTGOING"})
     if expect.either(reply, "BadRequest", "NotSupported"):
-        beyond = f"n{most + 1}" in sandbox.names(reply.result)
+        beyond = f"n{most + 1}" in sandbox.node_names(reply.result)
         expect.check(not beyond, f"no node beyond {most} steps", "a node that is further away", "result.nodes")
 
 
@@ -186,7 +186,7 @@ def test_cycles_do_not_disturb(graph: Graph, direction: str) -> None:
     sandbox = graph.sandbox("traversal", "upsert_edges")
     sandbox.put(*(sandbox.node(name) for name in "abcd"))
     pairs = ["ab", "bc", "ca", "ac", *(["aa"] if edges.accepts_edges(graph, LOOP) else []), "cd"]
-    sandbox.link(*(sandbox.edge(pair[0], pair[1]) for pair in pairs))
+    sandbox.put_edges(*(sandbox.edge(pair[0], pair[1]) for pair in pairs))
     depth = max(queries.depths(graph))
     wanted = ["b", "c", "d"] if depth > 1 else ["b", "c"]
     found = sandbox.reached_nodes("a", max_depth=depth, direction=direction)
@@ -203,7 +203,7 @@ def test_an_unknown_start_node_adds_nothing(graph: Graph, known: str) -> None:
         starts.insert(0 if known == "before" else 1, sandbox.id("n0"))
     reply = sandbox.call("traversal", {"start_nodes": starts, "max_depth": 1, "direction": "OUTGOING"})
     if expect.either(reply, "BadRequest"):
-        more = sandbox.names(reply.result) - ({"n0", "n1"} if known else set())
+        more = sandbox.node_names(reply.result) - ({"n0", "n1"} if known else set())
         expect.check(not more, "no node reached from the unknown one", f"{len(more)} nodes", "result.nodes")
         edges = len(items_of(reply.result, "relationships"))
         expect.check(known or not edges, "no relationships", f"{edges}", "result.relationships")
@@ -222,7 +222,7 @@ def test_a_traversal_shows_each_node_and_edge_once(graph: Graph) -> None:
     sandbox = graph.sandbox("traversal", "upsert_edges")
     sandbox.put(*(sandbox.node(name) for name in "abc"))
     ends = {"e1": ("a", "b"), "e2": ("b", "c"), "e3": ("a", "c")}
-    sandbox.link(*(sandbox.edge(source, target, name) for name, (source, target) in ends.items()))
+    sandbox.put_edges(*(sandbox.edge(source, target, name) for name, (source, target) in ends.items()))
     result = sandbox.traverse("a", max_depth=max(queries.depths(graph)))
     for key in ("nodes", "relationships"):
         ids = [item.get("id") for item in items_of(result, key)]

@@ -70,7 +70,7 @@ def test_an_index_is_made_and_dropped(graph: Graph) -> None:
 
 def claimed_ddl(graph: Graph) -> str:
     """Return a dialect for which DDL is claimed: a capability with `ddl` in its key is true or lists the dialect."""
-    claims = graph.claims("ddl")
+    claims = graph.claimed_values("ddl")
     every = any(value is True for value in claims)
     listed = {name for value in claims if isinstance(value, list) for name in value if isinstance(name, str)}
     expect.applicable(every or listed, "DDL is not claimed")
@@ -101,7 +101,7 @@ def describe(graph: Graph, *, tenant: bool) -> tuple[str, dict[str, Any], list[d
     nodes = [{**sandbox.node(name), "labels": [f"Corpus{canary(6)}"]} for name in "ab"]
     edge = sandbox.edge("a", "b", label=f"CORPUS{canary(6).upper()}", corpus_weight=2)
     sandbox.put(*nodes)
-    sandbox.link(edge)
+    sandbox.put_edges(edge)
     return schema_of(sandbox), edge, nodes
 
 

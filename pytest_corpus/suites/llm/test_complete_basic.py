@@ -160,7 +160,7 @@ def text_and_reason(llm: LLM, **changed: Any) -> tuple[str, str]:
 def test_a_system_message_is_counted(llm: LLM, way: str) -> None:
     """A long system message increases `usage.prompt_tokens`."""
     llm.require("complete")
-    if llm.capabilities.flag("supports_system_message") is not True or llm.small:
+    if llm.capabilities.flag("supports_system_message") is not True or llm.has_small_limit:
         raise NotApplicable("system messages are not claimed, or the window is small")
     given: dict[str, Any] = {"system_message": RULES}
     if way == "message":
@@ -319,7 +319,7 @@ def test_other_arguments_are_another_request(llm: LLM, name: str) -> None:
 @pytest.mark.parametrize("operation", ["complete", "stream"])
 def test_a_sampled_completion_is_not_cached(llm: LLM, operation: str) -> None:
     """At the highest temperature, a repeated request calls the provider again."""
-    expect.applicable(llm.takes("temperature"), "temperature is not offered")
+    expect.applicable(llm.accepts_argument("temperature"), "temperature is not offered")
     high = llm.range_of("temperature")[1]
     expect.applicable(llm.accepts(operation, temperature=high), f"a temperature of {high:g} is refused permanently")
     args = {**llm.requests.args(temperature=high), "messages": [user_message(llm.unique())]}
@@ -367,7 +367,7 @@ def test_an_idempotency_key_does_not_hide_a_changed_argument(llm: LLM, operation
     limit = llm.limit(8, operation)
     args = llm.requests.args(messages=[user_message(llm.unique())], max_tokens=limit)
     changes: list[dict[str, Any]] = [{"max_tokens": limit + 1}, {"messages": [user_message(llm.unique())]}]
-    if operation == "complete" and llm.takes("system_message"):
+    if operation == "complete" and llm.accepts_argument("system_message"):
         changes.append({"system_message": llm.unique()})
     for changed in changes:
         completions.expect_own_answer(llm, args, {**args, **changed}, ctx, ctx, operation=operation, learnt=True)

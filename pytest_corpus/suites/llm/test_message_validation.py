@@ -213,10 +213,10 @@ def test_the_result_of_a_tool_is_accepted(llm: LLM, operation: str) -> None:
     """A conversation may contain a tool call of the assistant and the tool's answer."""
     require_tools(llm)
     require_tools_of(llm, operation)
-    place, weather = ("Oslo", "rain") if llm.small else texts(2, "w", ["double_quote"])
+    place, weather = ("Oslo", "rain") if llm.has_small_limit else texts(2, "w", ["double_quote"])
     call = {**CALL, "function": {"name": "get_weather", "arguments": json.dumps({"place": place})}}
     messages = [
-        user_message("hi" if llm.small else "The weather in Oslo?"),
+        user_message("hi" if llm.has_small_limit else "The weather in Oslo?"),
         {"role": "assistant", "content": "yes", "tool_calls": [call]},
         {"role": "tool", "content": weather, "tool_call_id": "call_1", "name": "get_weather"},
     ]
@@ -278,7 +278,7 @@ def tool_arguments(llm: LLM, **changed: Any) -> dict[str, Any]:
     able = llm.models_with("supports_tools")
     model = {"model": able[0]} if able and llm.model not in able else {}
     return {
-        "messages": [user_message("The weather in Oslo?" if not llm.small else "hi")],
+        "messages": [user_message("The weather in Oslo?" if not llm.has_small_limit else "hi")],
         "tools": [WEATHER],
         **model,
         **changed,

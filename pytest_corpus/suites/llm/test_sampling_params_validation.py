@@ -62,10 +62,10 @@ def test_max_tokens_is_a_whole_number_from_zero_on(llm: LLM, value: float) -> No
 def test_a_value_within_its_range_is_accepted(llm: LLM, operation: str, name: str, where: str) -> None:
     """Both ends of a stated range, its middle and an integer in it are accepted; others may be refused (R117)."""
     llm.require(operation)
-    expect.applicable(llm.takes(name, operation), f"{name} is refused permanently")
+    expect.applicable(llm.accepts_argument(name, operation), f"{name} is refused permanently")
     value = value_in_range(llm, name, where)
     expect.applicable(value is not None, f"no integer lies in the range of {name}")
-    every = {each: value_in_range(llm, each, where) for each in RANGES if llm.takes(each, operation)}
+    every = {each: value_in_range(llm, each, where) for each in RANGES if llm.accepts_argument(each, operation)}
     together = llm.ask_once(operation, **{each: number for each, number in every.items() if number is not None})
     # If all are accepted together, each is; otherwise each is sent alone.
     reply = llm.ask(operation, **{name: value}) if together.is_error else together
@@ -126,7 +126,7 @@ def test_every_optional_argument_is_taken(llm: LLM, operation: str, what: str) -
     """Valid optional arguments are accepted: each alone, and all with the ends or the middle of their ranges."""
     llm.require(operation)
     values = llm.optional_arguments()
-    if not llm.takes("system_message", operation):
+    if not llm.accepts_argument("system_message", operation):
         del values["system_message"]
     if what in OPTIONAL:
         expect.applicable(what in values, "system_message is not offered")
@@ -158,7 +158,7 @@ def test_what_may_be_ignored_is_checked(llm: LLM, operation: str, name: str, val
 def test_stop_sequences_end_a_completion(llm: LLM) -> None:
     """A text does not contain its stop sequence, even if other unusual stop sequences are given."""
     llm.require("complete")
-    expect.applicable(llm.takes("stop_sequences"), "stop_sequences are refused permanently")
+    expect.applicable(llm.accepts_argument("stop_sequences"), "stop_sequences are refused permanently")
     args = llm.requests.long("complete")
     stops = [letter for letter in text_of(llm, args) if letter.isalpha()]
     expect.assessable(stops, Obstacle.NO_LETTERS)

@@ -131,7 +131,9 @@ def test_another_limit_is_another_stream(llm: LLM) -> None:
 def test_a_prompt_beyond_the_window_does_not_stream(llm: LLM, where: str) -> None:
     """A prompt that exceeds the stated context length is refused, also because of its system message."""
     llm.require("stream")
-    expect.applicable(where != "system_message" or llm.takes(where, "stream"), "system_message is not offered")
+    expect.applicable(
+        where != "system_message" or llm.accepts_argument(where, "stream"), "system_message is not offered"
+    )
     request = completions.requests_beyond_window(llm, where)[0]
     reply = llm.complete_once(**request)
     completions.require_refused_prompt(llm, reply)

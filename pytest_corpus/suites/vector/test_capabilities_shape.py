@@ -44,7 +44,7 @@ def is_ranked(vector: Vector, metric: str) -> bool:
     """True if a namespace of a metric could be created, filled and queried for the tests of ranking."""
     known = canonical_metric(metric)
     try:
-        ranked = known is not None and vector.features.spelling(known) == metric and bool(rankings(vector, known))
+        ranked = known is not None and vector.features.spell_metric(known) == metric and bool(rankings(vector, known))
     except (Undecided, Violation):  # using the metric shows the same fault
         return False
     if ranked:

@@ -44,7 +44,7 @@ def test_one_tenant_does_not_find_what_another_wrote(vector: Vector, requirement
     for more in asked:
         found = other.ids(item["vector"], 3, **more)
         expect.check(item["id"] not in found, "vectors of the tenant only", "one of another tenant", "result.matches")
-        there = own["id"] in (other.contents() if vector.limits.approximate else found) or not other.held
+        there = own["id"] in (other.contents() if vector.limits.is_approximate else found) or not other.held
         expect.check(there, "the vector of the tenant", "no such match", "result.matches")
     if requirement == "COM-TENANT-1":
         pairs = ("letter_case", "underscore", "dash", "long", "longer")  # the first one resembles the plain name

@@ -222,7 +222,7 @@ def test_what_meets_a_part_of_a_delete_stays(vector: Vector) -> None:
     reply = sandbox.delete(ids=[items[0]["id"]], filter={"kind": "b"})
     expect.either(reply, "BadRequest", "NotSupported")
     expect_present(sandbox, *items)
-    vector.limits.need_terms()
+    vector.limits.require_two_terms()
     expect.success(sandbox.delete(filter={"kind": "a", "part": 0}), "a delete by filter")
     expect_present(sandbox, *items[1:])
 

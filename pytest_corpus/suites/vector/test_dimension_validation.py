@@ -122,7 +122,7 @@ def test_the_most_dimensions_can_be_used(vector: Vector, requirement: str) -> No
     if requirement == "VEC-DIM-6":
         args = vector.namespace_args(dimensions=most)
         checks.upsert_and_query(vector, args, f"{most} dimensions")
-        if most > 2 and not vector.limits.approximate:
+        if most > 2 and not vector.limits.is_approximate:
             first, second = ({**vector.item(), "vector": [0.1] * (most - 1) + [last]} for last in (1.0, -1.0))
             sandbox = VectorSandbox(vector, args["namespace"], most, args.get("distance_metric"), {})
             sandbox.put(first, second)

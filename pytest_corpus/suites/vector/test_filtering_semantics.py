@@ -112,7 +112,7 @@ MOST_BATCHES = 50
 def matching_items(sandbox: VectorSandbox, wanted: Any, items: Sequence[Item], *refusals: str) -> list[Item] | None:
     """Return the vectors that a query with a filter finds, from several queries if limits or the search require it."""
     count = len(items) + 1
-    whole = sandbox.vector.limits.cap_matches(count) == count and not sandbox.vector.limits.approximate
+    whole = sandbox.vector.limits.cap_matches(count) == count and not sandbox.vector.limits.is_approximate
     found: set[str] = set()
     for components in [None] if whole else [item["vector"] for item in items]:
         reply = sandbox.ask(components, count, filter=wanted)
@@ -145,7 +145,7 @@ def test_just_what_meets_the_filter_matches(vector: Vector, requirement: str) ->
     if requirement == "VEC-FILTER-1" and not vector.features.filters:
         raise NotApplicable("filters are answered with NOT_SUPPORTED, and not claimed")
     if requirement == "VEC-FILTER-3":
-        vector.limits.need_terms()
+        vector.limits.require_two_terms()
     if requirement != "VEC-FILTER-1":
         vector.features.need_filters()
     sandbox, items = five_directions(vector)
@@ -155,7 +155,7 @@ def test_just_what_meets_the_filter_matches(vector: Vector, requirement: str) ->
         )  # a store with declared keys may refuse others (R31, R138)
         expect_exact_matches(sandbox, wanted, items, [items[part] for part in parts], *(PERMANENT if unknown else ()))
     if requirement == "VEC-FILTER-1":
-        found = len(sandbox.contents() if vector.limits.approximate else sandbox.ids(top_k=5))
+        found = len(sandbox.contents() if vector.limits.is_approximate else sandbox.ids(top_k=5))
         all_of_them = vector.limits.cap_matches(5)
         expect.check(found >= all_of_them, f"all {all_of_them} vectors without a filter", f"{found}")
 
@@ -233,7 +233,7 @@ def test_the_filter_applies_before_the_cut(vector: Vector) -> None:
         found = sandbox.ids(direction(0, vector.dimensions), top_k, **narrowed)
         is_right = set(found) <= {item["id"] for item in far}
         expect.check(is_right, "vectors that meet the filter", "vectors that do not meet it")
-        if vector.limits.post_filters or vector.limits.approximate:
+        if vector.limits.post_filters or vector.limits.is_approximate:
             first = sandbox.ids(far[0]["vector"], 1, **narrowed)
             is_right = first == [far[0]["id"]]
             expect.check(is_right, "the match of the filter that comes first without it", f"{len(first)}")
@@ -252,7 +252,7 @@ def test_a_crowd_does_not_push_out_what_meets_the_filter(vector: Vector) -> None
     sandbox = vector.sandbox(*(vector.item(degrees, {"kind": "far"}) for degrees in (12, 13, 14, 15)))
     query: dict[str, Any] = {"vector": direction(8, vector.dimensions), "top_k": 3, "filter": {"kind": "far"}}
     before = sandbox.ids(**query)
-    expect.applicable(before or not vector.limits.approximate, "an approximate search does not find what is near")
+    expect.applicable(before or not vector.limits.is_approximate, "an approximate search does not find what is near")
     with expect.resting_on("VEC-FILTER-1"):
         expect.check(before, "the vectors that meet the filter", "no matches", "result.matches")
     written = 0

@@ -179,7 +179,7 @@ def test_each_namespace_keeps_its_own_metric(vector: Vector) -> None:
         }
         orders = (
             orders
-            if vector.limits.approximate
+            if vector.limits.is_approximate
             else {name: ids_best_first(name, query, vectors)[: len(ranking)] for name in rankings}
         )
         own, others = orders[metric], [other for other, order in orders.items() if ranking == order]

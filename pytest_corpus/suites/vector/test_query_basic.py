@@ -57,7 +57,7 @@ def test_there_are_top_k_matches(vector: Vector, requirement: str) -> None:
     """A query returns `top_k` matches, or all five vectors, each once; `total_matches` is plausible."""
     sandbox, items = five_directions(vector)
     for top_k in (1, 2, 3, 4, 5, 9):
-        if requirement == "VEC-QUERY-3" and vector.limits.approximate:
+        if requirement == "VEC-QUERY-3" and vector.limits.is_approximate:
             lost = [item for item in items if item["id"] not in sandbox.ids(item["vector"], top_k)]
             expect.check(not lost, "a vector to be found by a query for it", f"{len(lost)} of 5 not", "result.matches")
             continue
@@ -93,7 +93,7 @@ def test_an_id_is_in_the_matches_once(vector: Vector) -> None:
 @pytest.mark.parametrize(("many", "deleted"), [(30, 0), (200, 100)], ids=["all_there", "half_deleted"])
 def test_an_approximate_search_finds_nearly_all(vector: Vector, many: int, deleted: int) -> None:
     """Over many plain queries, nine tenths of the best ten vectors are found, also after half were deleted."""
-    expect.applicable(vector.limits.approximate, "capabilities do not speak of an approximate search")
+    expect.applicable(vector.limits.is_approximate, "capabilities do not speak of an approximate search")
     vector.features.need_direction()
     vector.require("query", *(["delete"] if deleted else []))
     metric, top_k = canonical_metric(vector.metric) or "cosine", vector.limits.cap_matches(10)
@@ -124,7 +124,7 @@ def test_the_matches_are_the_best_of_all(vector: Vector, count: int) -> None:
     for number, degrees in enumerate((0, 21, 38, 59, 118, 180)):
         query, top_k = direction(degrees, vector.dimensions), 1 + number % 3
         wanted, found = ids_best_first(metric, query, vectors), sandbox.ids(query, top_k)
-        if vector.limits.approximate:
+        if vector.limits.is_approximate:
             wanted = [name for name in wanted if name in found]
         wanted = wanted[: vector.limits.cap_matches(top_k)]
         expect.check(found == wanted, f"the best {len(wanted)}, best first", "other vectors, or another order")
@@ -168,7 +168,7 @@ def test_metadata_are_in_the_matches(vector: Vector, requirement: str) -> None:
 
 def find_all(sandbox: VectorSandbox, **args: Any) -> dict[str, Mapping[str, Any]]:
     """Return the matches of a query for five vectors by id; an approximate search gets a query for each vector."""
-    if sandbox.vector.limits.approximate:
+    if sandbox.vector.limits.is_approximate:
         return sandbox.contents(**args)
     return {id_of(match): match for match in sandbox.matches(None, 5, **args)}
 
@@ -273,9 +273,9 @@ def test_pages_give_every_match_once(vector: Vector, top_k: int) -> None:
     wanted = ids_best_first(metric, query["vector"], vectors)
     expect.check(set(seen) <= set(wanted), "vectors of the namespace", "vectors of another namespace", "result.matches")
     ends = {query["top_k"], vector.capabilities.limit("max_top_k"), len(wanted)}
-    ends |= {len(seen)} if vector.limits.approximate else set()
+    ends |= {len(seen)} if vector.limits.is_approximate else set()
     expect.check(len(seen) in ends, f"{query['top_k']} matches, or all {len(wanted)}", f"{len(seen)} in all")
-    if vector.limits.approximate:
+    if vector.limits.is_approximate:
         wanted = [name for name in wanted if name in seen]
     if vector.dimensions > 1:
         is_right = seen == wanted[: len(seen)]

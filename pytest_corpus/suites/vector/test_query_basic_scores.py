@@ -68,7 +68,7 @@ def expect_textbook_numbers(ranking: Ranking, metric: str) -> None:
 @pytest.mark.parametrize("metric", METRICS)
 def test_a_vector_of_zeros_is_a_vector(vector: Vector, requirement: str, metric: str) -> None:
     """A vector of zeros is stored and found under each metric, or refused permanently; answers have no NaN."""
-    spelled = vector.features.spelling(metric)
+    spelled = vector.features.spell_metric(metric)
     zero, reply, *queries = upsert_extremes(vector, spelled)[0]
     if requirement == "COM-NUM-2":
         for answer in (*queries, *upsert_extremes(vector, spelled)[1][2:]):

@@ -117,7 +117,9 @@ def test_what_was_upserted_is_found_by_a_query_asked_before(vector: Vector) -> N
     query: dict[str, Any] = {"vector": new["vector"], "top_k": 2}
     before = sandbox.ids(**query)
     expect.check(
-        before == [old["id"]] or (vector.limits.approximate and not before), "the only vector", "other matches, or none"
+        before == [old["id"]] or (vector.limits.is_approximate and not before),
+        "the only vector",
+        "other matches, or none",
     )
     sandbox.put(new)
     sandbox.require_distinguishable(query["top_k"])
@@ -173,7 +175,7 @@ def test_an_upsert_of_a_known_id_replaces_the_vector(vector: Vector) -> None:
             expect.check(is_right, "the new vector", "another vector", "result.matches.vector.vector")
     if vector.dimensions > 1:
         nearest = sandbox.ids(direction(10, vector.dimensions), 1)
-        is_other = nearest == [other["id"]] or (vector.limits.approximate and not nearest)
+        is_other = nearest == [other["id"]] or (vector.limits.is_approximate and not nearest)
         expect.check(is_other, "the ranking of the new vector", "the ranking of the old vector")
 
 

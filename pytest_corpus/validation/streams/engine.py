@@ -81,14 +81,14 @@ class StreamValidationEngine:
         if isinstance(frame, Mapping) and not isinstance(frame, dict):
             frame = dict(frame)
         if machine.terminal or not isinstance(frame, dict):
-            machine.frame(frame)
+            machine.check_frame(frame)
             return
         text = write_json(frame)
         before = machine.defects
-        machine.frame(frame, _frame_size(frame, text, self.config.max_frame_bytes) if size is None else size)
+        machine.check_frame(frame, _frame_size(frame, text, self.config.max_frame_bytes) if size is None else size)
         if machine.defects == before and (problem := _first_json_fault(frame, text)):
             error_type = ErrorType.FRAME_DEPTH if problem.message == TOO_DEEP else ErrorType.FRAME_JSON
-            machine.note(error_type, problem.message, problem.path)
+            machine.add_defect(error_type, problem.message, problem.path)
 
     def feed_ndjson(self, data: Bytes) -> None:
         """Validate the next bytes of newline-delimited JSON, split at any position."""
@@ -101,14 +101,14 @@ class StreamValidationEngine:
     def finish(self) -> StreamReport:
         """Return the report on the stream so far, as if it ended here; more frames may follow."""
         reader = self._reader
-        if reader is None or not (rest := reader.frames_of(reader.rest())):
+        if reader is None or not (rest := reader.frames_of(reader.remaining_payloads())):
             return self._machine.report()
         ended = copy.copy(self)
         ended._machine = self._machine.copy()
         before = ended._machine.defects
         ended._take(rest, reader)
         if reader.rest_is_lost and ended._machine.defects == before:
-            ended._machine.note(ErrorType.UNFINISHED_EVENT, "is not ended by a blank line; clients discard it")
+            ended._machine.add_defect(ErrorType.UNFINISHED_EVENT, "is not ended by a blank line; clients discard it")
         return ended._machine.report()
 
     def validate_ndjson(self, source: Source) -> StreamReport:
@@ -190,7 +190,7 @@ class StreamValidationEngine:
         if flaw:
             self._machine.report_unreadable(_ERROR_TYPES[flaw.fault], flaw.message, flaw.path, value)
         else:
-            self._machine.frame(value)
+            self._machine.check_frame(value)
 
 
 _ERROR_TYPES = {

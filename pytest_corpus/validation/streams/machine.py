@@ -132,17 +132,17 @@ class StreamMachine:
 
     # Single frames.
 
-    def frame(self, frame: object, size: int | None = None) -> None:
+    def check_frame(self, frame: object, size: int | None = None) -> None:
         """Check the next frame; `size` is its length in bytes, if known."""
         if not self._count_next():
             return
         if not isinstance(frame, dict):
             self._unclear_end = True
             self._validated += self._is_due
-            self.note(ErrorType.FRAME_TYPE, "is not a JSON object")
+            self.add_defect(ErrorType.FRAME_TYPE, "is not a JSON object")
             return
         if size is not None and size > self.config.max_frame_bytes:
-            self.note(ErrorType.FRAME_SIZE, f"measures more than {self.config.max_frame_bytes} bytes")
+            self.add_defect(ErrorType.FRAME_SIZE, f"measures more than {self.config.max_frame_bytes} bytes")
         if self.config.framing == "event":
             self._check_event_frame(frame)
         elif not self._accept_valid_frame(frame):
@@ -154,7 +154,7 @@ class StreamMachine:
             return
         self._validated += self._is_due
         self._unclear_end = True
-        self.note(error_type, message, path)
+        self.add_defect(error_type, message, path)
         if isinstance(value, dict):
             self._end_if_terminal(value)
 
@@ -166,9 +166,9 @@ class StreamMachine:
         if self.config.mode is not ValidationMode.COLLECT_ERRORS:
             numbers = numbers[: int(first)]
         for number in numbers:
-            self.note(ErrorType.AFTER_TERMINAL, "comes after the terminal frame; nothing may", number=number)
+            self.add_defect(ErrorType.AFTER_TERMINAL, "comes after the terminal frame; nothing may", number=number)
 
-    def note(self, error_type: str, message: str, path: str = "", *, number: int | None = None) -> None:
+    def add_defect(self, error_type: str, message: str, path: str = "", *, number: int | None = None) -> None:
         """Add a defect of the current frame to the report; if there are too many, only count it."""
         if len(self._errors) < self.config.max_errors:
             self._errors.append(FrameError(self.total if number is None else number, error_type, message, path))
@@ -226,7 +226,7 @@ class StreamMachine:
         chosen = self._must_validate(last=self.terminal is not None)
         self._validated += chosen
         for defect in canonical_defects(frame, null_ms=self.plan.null_ms):
-            self.note(*defect)
+            self.add_defect(*defect)
         if "chunk" in frame:
             chunk = frame["chunk"]
             problems = self._problems(self.plan.chunk, chunk) if chosen else finality_problems(chunk)
@@ -236,18 +236,18 @@ class StreamMachine:
         event = frame.get("event")
         if not frame.keys() & set(EVENT_KEYS) and frame.keys() & set(FRAME_KEYS):
             self._validated += self._is_due
-            self.note(ErrorType.FRAMING, "is a canonical frame; {event, data} was expected")
+            self.add_defect(ErrorType.FRAMING, "is a canonical frame; {event, data} was expected")
             self._read_end(frame.get("chunk"))
             return
         self._read_event(event)
         chosen = event == "error" or self._must_validate(last=self.terminal is not None)
         self._validated += chosen
         if not isinstance(event, str) or event not in EVENTS:
-            self.note(ErrorType.FRAME_SHAPE, f"must be one of {', '.join(EVENTS)}", "event")
+            self.add_defect(ErrorType.FRAME_SHAPE, f"must be one of {', '.join(EVENTS)}", "event")
             return
         if not chosen:
             for defect in event_defects(frame):
-                self.note(*defect)
+                self.add_defect(*defect)
             return
         content = ErrorType.ERROR_ENVELOPE if event == "error" else ErrorType.CHUNK_SCHEMA
         problems = self._problems(f"{self.config.component}.stream.frame.{event}", frame)
@@ -283,14 +283,14 @@ class StreamMachine:
         """Add one error for all problems in a part of a frame; in mode COLLECT_ERRORS one for each problem."""
         if self.config.mode is ValidationMode.COLLECT_ERRORS:
             for problem in problems:
-                self.note(error_type, problem.message, ".".join(filter(None, (below, problem.path))))
+                self.add_defect(error_type, problem.message, ".".join(filter(None, (below, problem.path))))
         elif problems:
             first, *others = problems
             more = "; ".join(f"{problem.path} {problem.message}" for problem in others[:_SHOWN])
             if len(others) > _SHOWN:
                 more += f"; and {len(others) - _SHOWN} more"
             message = f"{first.message}{'; ' if more else ''}{more}"
-            self.note(error_type, message, ".".join(filter(None, (below, first.path))))
+            self.add_defect(error_type, message, ".".join(filter(None, (below, first.path))))
 
 
 def is_error_envelope(frame: Mapping[Any, object]) -> bool:

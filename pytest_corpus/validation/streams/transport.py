@@ -33,7 +33,7 @@ class Reader(ABC):
         return payloads
 
     @abstractmethod
-    def rest(self) -> Payloads:
+    def remaining_payloads(self) -> Payloads:
         """Return the payloads that remain if the stream ends here; the reader does not change."""
 
     @property
@@ -75,7 +75,7 @@ class NdjsonReader(Reader):
     def frames_of(self, payloads: Payloads) -> Payloads:
         return [payload for payload in payloads if payload is None or not (payload == b"" or payload.isspace())]
 
-    def rest(self) -> Payloads:
+    def remaining_payloads(self) -> Payloads:
         if self._too_long:
             return [None]
         return self._within_limit([bytes(self._held)] if self._held else [])
@@ -131,7 +131,7 @@ class SseReader(Reader):
                 self._read_field(line)
         return payloads
 
-    def rest(self) -> Payloads:
+    def remaining_payloads(self) -> Payloads:
         ended = SseReader(self._limit)
         ended.__dict__.update(self.__dict__, _line=bytearray(self._line), _data=bytearray(self._data))
         rest = ended.feed(b"\n\n")

@@ -172,7 +172,7 @@ def _requirement_of_refusal(
     """Return the requirement that an error violates; empty if the adapter may refuse the text."""
     flag, refused = texts.capabilities.flag, reply.is_a("BadRequest", "NotSupported")
     sized = texts.can_take_text(text) and (len(text) <= PLAIN or texts.limit is not None)
-    if reply.is_a("ResourceExhausted") or not sized or (texts.small and refused):
+    if reply.is_a("ResourceExhausted") or not sized or (texts.has_small_limit and refused):
         return ""
     if changed.get("normalize") is True:
         denied = "supports_normalization" in texts.capabilities.denied_flags(changed.get("model", texts.model))

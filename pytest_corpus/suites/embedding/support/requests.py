@@ -37,7 +37,7 @@ class EmbeddingRequests(Requests):
         return self.with_text(name, self._texts.unique()) if "model" in self.minimal(name) else self.minimal(name)
 
     def long(self, name: str) -> dict[str, Any]:
-        if "model" not in self.minimal(name) or self._texts.small:
+        if "model" not in self.minimal(name) or self._texts.has_small_limit:
             return self.distinct(name)
         return self.with_text(name, f"{self._texts.unique()} {self._texts.cut_to_limit(FILLER)}"[: self._texts.limit])
 
@@ -56,7 +56,7 @@ class EmbeddingRequests(Requests):
         raise NotApplicable(f"no operation takes a whole number such as {number}")
 
     def with_items(self, count: int) -> list[Request]:
-        texts = [self._texts.unique() for _ in range(self._texts.room(count))]
+        texts = [self._texts.unique() for _ in range(self._texts.cap_batch_size(count))]
         return [Request("embed_batch", {**self.minimal("embed_batch"), "texts": texts})]
 
     def distinct_requests(self) -> list[dict[str, Any]]:
@@ -66,7 +66,7 @@ class EmbeddingRequests(Requests):
         requests = [self._texts.envelope("embed", self.with_text("embed", text)) for text in texts]
         if many >= 4 and self._texts.works("embed_batch"):
             half = self._texts.envelope(
-                "embed_batch", {**self.minimal("embed_batch"), "texts": texts[: self._texts.room(2)]}
+                "embed_batch", {**self.minimal("embed_batch"), "texts": texts[: self._texts.cap_batch_size(2)]}
             )
             requests[-1] = half
         if len(self._texts.capabilities.models) > 1:
@@ -92,7 +92,7 @@ class EmbeddingRequests(Requests):
         if self._texts.capabilities.flag("supports_normalization") is True:
             for op in OPERATIONS:
                 yield op, self.with_text(op, text, normalize=True), {}
-        if self._texts.room(3) == 3:
+        if self._texts.cap_batch_size(3) == 3:
             yield "embed_batch", {**self.minimal("embed_batch"), "texts": ["a", text, text]}, {}
 
     def _invalid_requests(self, text: str) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:

@@ -92,7 +92,7 @@ class Texts(ListedModels):
         return self.capabilities.limit("max_text_length")
 
     @property
-    def small(self) -> bool:
+    def has_small_limit(self) -> bool:
         """True if an ordinary text may exceed the limit."""
         return self.limit is not None and self.limit < SMALL
 
@@ -103,7 +103,7 @@ class Texts(ListedModels):
         cut = text.encode()[: self.limit].decode(errors="ignore")
         return cut.strip() or "a"
 
-    def room(self, wanted: int) -> int:
+    def cap_batch_size(self, wanted: int) -> int:
         """Return this number of texts, or the maximum of a batch if the maximum is smaller."""
         return min(wanted, self.capabilities.limit("max_batch_size") or wanted)
 
@@ -111,7 +111,7 @@ class Texts(ListedModels):
         return self.limit is None or len(text.encode()) <= self.limit
 
     def require_fit(self, reply: Reply | StreamReply) -> None:
-        if self.small and reply.is_a("BadRequest"):
+        if self.has_small_limit and reply.is_a("BadRequest"):
             raise NotApplicable(f"a max_text_length of {self.limit} may be too small for this request")
 
     def stated_limit(self) -> int:
@@ -147,7 +147,7 @@ class Texts(ListedModels):
     # -- texts -----------------------------------------------------------------------------------------
 
     def unique(self, prefix: str = "note") -> str:
-        if not self.small:
+        if not self.has_small_limit:
             return super().unique(prefix)
         return self.short_word(inputs.unique_ordinal(MOST_WORDS), min(self.limit or 12, 12))
 

@@ -151,14 +151,14 @@ class GraphCapabilities(Subject):
 
         return claimed is not False and self.shared.find_once("filters", answered)
 
-    def claims(self, word: str) -> list[Any]:
+    def claimed_values(self, word: str) -> list[Any]:
         """Return the values in capabilities whose keys contain a word."""
         return [value for key, value in self.capabilities.every_key() if word in re.split(r"[^a-z0-9]+", key.lower())]
 
     @property
     def claims_timeout(self) -> bool:
         """True if `timeout_ms` is claimed (R118)."""
-        return any(value is True for value in self.claims("timeout"))
+        return any(value is True for value in self.claimed_values("timeout"))
 
     @property
     def dialect(self) -> str | None:

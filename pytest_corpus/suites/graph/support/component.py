@@ -84,7 +84,7 @@ class Graph(GraphCapabilities):
         sandbox = self.sandbox(own=False)
         node, newer = sandbox.node("a"), sandbox.node("a")
         return ReplayProbe(
-            Request("upsert_nodes", {**sandbox.place, "nodes": [node]}, sandbox.ctx),
+            Request("upsert_nodes", {**sandbox.namespace_arg, "nodes": [node]}, sandbox.ctx),
             lambda: sandbox.put(newer),
             lambda: sandbox.expect_all_show_values([value_of(newer)], "the last written node"),
         )

@@ -29,7 +29,7 @@ class Place:
         return {} if self.tenant is None else {"tenant": self.tenant}
 
     @property
-    def place(self) -> dict[str, Any]:
+    def namespace_arg(self) -> dict[str, Any]:
         """The argument that names the namespace; empty for the default namespace."""
         return {} if self.namespace is None else {"namespace": self.namespace}
 
@@ -67,7 +67,7 @@ class Place:
 
     def item(self, name: str, **args: Any) -> dict[str, Any]:
         """Return an operation of a batch or a transaction in this namespace."""
-        item: dict[str, Any] = self.graph.item(name, **args, **self.place)
+        item: dict[str, Any] = self.graph.item(name, **args, **self.namespace_arg)
         return item
 
     def write_args(self, name: str, kind: str, item: Mapping[str, Any]) -> dict[str, Any]:
@@ -78,7 +78,7 @@ class Place:
     def call(self, name: str, args: Mapping[str, Any], ctx: Mapping[str, Any] | None = None) -> Reply:
         """Call a unary operation for this namespace and tenant."""
         self.graph.shared.actions.note(name, args, (self.tenant, self.namespace))
-        place = {} if name in PLACELESS else self.place
+        place = {} if name in PLACELESS else self.namespace_arg
         reply: Reply = self.graph.call(name, {**place, **args}, {**self.ctx, **(ctx or {})})
         return reply
 
@@ -89,7 +89,7 @@ class Place:
     def stream(self, args: Mapping[str, Any]) -> StreamReply:
         """Call `stream_query` for this namespace and tenant."""
         self.graph.shared.actions.note("stream_query", args, (self.tenant, self.namespace))
-        reply: StreamReply = self.graph.stream("stream_query", {**self.place, **args}, self.ctx)
+        reply: StreamReply = self.graph.stream("stream_query", {**self.namespace_arg, **args}, self.ctx)
         return reply
 
 

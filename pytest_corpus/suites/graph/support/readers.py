@@ -121,7 +121,7 @@ def _try_edge_readers(graph: GraphCapabilities) -> dict[str, bool]:
     _exclude_wrong_edge_readers(readers, graph.seeds, "s1", {"s2": f"v-{graph.seeds.tag}-s2"})
     sandbox = graph.sandbox()
     nodes = [sandbox.node("a"), sandbox.node("b")]
-    if call_or_none(sandbox.put, *nodes) and call_or_none(sandbox.link, sandbox.edge("a", "b")):
+    if call_or_none(sandbox.put, *nodes) and call_or_none(sandbox.put_edges, sandbox.edge("a", "b")):
         _exclude_wrong_edge_readers(readers, sandbox, "a", {"b": value_of(nodes[1])})
     return readers
 
@@ -175,7 +175,7 @@ class GraphSettling(Settling):
         if groups and (listed or (isinstance(params, Mapping) and "group" in params)):
             return frozenset(groups)
         if groups or _NAMESPACE.search(str(args)):
-            return frozenset((*groups, *map(_edges, groups)) if groups else _NAMESPACE.findall(str(args)))
+            return frozenset((*groups, *map(_edge_group, groups)) if groups else _NAMESPACE.findall(str(args)))
         return frozenset({self._graph.seeds.tag})
 
     def written_to(self, request: Mapping[str, Any]) -> frozenset[str]:
@@ -183,13 +183,15 @@ class GraphSettling(Settling):
         groups = self._group.findall(args)
         if request.get("op") == "graph.upsert_edges" and {*groups} == {self._graph.seeds.tag} and "-e1'" not in args:
             return frozenset({self._graph.plain.tag})  # no test reads these edges between the seeds
-        places = map(_edges, groups) if request.get("op") in ("graph.upsert_edges", "graph.delete_edges") else groups
-        edges = map(_edges, groups) if "_edges" in args else ()
+        places = (
+            map(_edge_group, groups) if request.get("op") in ("graph.upsert_edges", "graph.delete_edges") else groups
+        )
+        edges = map(_edge_group, groups) if "_edges" in args else ()
         return frozenset((*places, *edges, *_NAMESPACE.findall(args)) if groups else ())
 
     def note(self, request: Any, *, refused: bool = False) -> None:
         """Note a write. A refused write matters only in a sandbox that a test reads."""
-        plain = {self._graph.seeds.tag, _edges(self._graph.seeds.tag), self._graph.plain.tag}
+        plain = {self._graph.seeds.tag, _edge_group(self._graph.seeds.tag), self._graph.plain.tag}
         if not (refused and isinstance(request, Mapping) and self.written_to(request) <= plain):
             super().note(request, refused=refused)
 
@@ -235,7 +237,7 @@ class GraphProbe(Probe):
         return all(each.is_carried_out and size(each.result) != 0 for each in replies), {"a", "b"}
 
 
-def _edges(group: str) -> str:
+def _edge_group(group: str) -> str:
     """Return a name for the edges of a group of nodes, because their writes become visible separately."""
     return f"{group} edges"
 

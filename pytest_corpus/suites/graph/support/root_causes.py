@@ -167,8 +167,8 @@ def _try_edges(graph: Graph) -> Iterator[str]:
             yield "GRA-TRAV-3"
     sandbox = graph.sandbox("delete_edges")
     values = sandbox.put_named("abc")
-    sandbox.link(sandbox.edge("a", "b", "e"))
-    sandbox.link(sandbox.edge("b", "c", "f"))
+    sandbox.put_edges(sandbox.edge("a", "b", "e"))
+    sandbox.put_edges(sandbox.edge("b", "c", "f"))
     deleted = _succeeds(sandbox, "delete_edges", ids=[sandbox.id("e")])
     if not deleted or _are_edges_missing(sandbox, {"a": {}, "b": {"c": values["c"]}}):
         yield "GRA-DELETE-2"

@@ -161,9 +161,9 @@ class EdgeViews(NodeViews):
 
     def reached_nodes(self, *sources: str, **args: Any) -> list[str]:
         """Return the sorted names of the nodes that a traversal reaches, without the start nodes."""
-        return sorted(self.names(self.traverse(*sources, **args)) - {*sources})
+        return sorted(self.node_names(self.traverse(*sources, **args)) - {*sources})
 
-    def names(self, result: Any) -> set[str]:
+    def node_names(self, result: Any) -> set[str]:
         """Return the names of the nodes in the result of a traversal."""
         return {str(node.get("id")).removeprefix(f"{self.tag}-") for node in items_of(result, "nodes")}
 
@@ -183,7 +183,7 @@ class GraphSandbox(EdgeViews):
         """Write a plain node for each name; return the values of the nodes by name."""
         return dict(zip(names, self.put(*map(self.node, names)), strict=True))
 
-    def link(self, *edges: Mapping[str, Any]) -> list[str]:
+    def put_edges(self, *edges: Mapping[str, Any]) -> list[str]:
         """Write edges; return the `corpus_value` of each edge."""
         return self._write("upsert_edges", "edges", edges)
 

@@ -59,7 +59,7 @@ class Windows(ListedModels):
         return [model for model in self.capabilities.models if flag not in self.capabilities.denied_flags(model)]
 
     @property
-    def small(self) -> bool:
+    def has_small_limit(self) -> bool:
         """True if an ordinary prompt may exceed the context window."""
         return not self.can_take_text(" " * SMALL)
 
@@ -75,16 +75,16 @@ class Windows(ListedModels):
 
     def require_fit(self, reply: Reply | StreamReply) -> None:
         """Raise NotAssessed if a request may have been refused because of a small window."""
-        if self.small and reply.is_a("BadRequest"):
+        if self.has_small_limit and reply.is_a("BadRequest"):
             raise NotAssessed(Obstacle.SMALL_WINDOW, tokens=self.window())
 
-    def turns(self, *texts: str) -> list[dict[str, Any]]:
+    def conversation(self, *texts: str) -> list[dict[str, Any]]:
         """Return messages with these texts that every LLM accepts (R53): user and assistant in turn, or user alone."""
         roles = ("user",) if self.capabilities.flag("supports_roles") is False else ("user", "assistant")
         return [{"role": roles[number % len(roles)], "content": text} for number, text in enumerate(texts)]
 
     def unique(self, prefix: str = "note") -> str:
-        if not self.small:
+        if not self.has_small_limit:
             return super().unique(prefix)
         return f"{self.settings.run[:2]}{inputs.unique_ordinal(MOST_WORDS)}"
 
@@ -178,7 +178,7 @@ class LLMCapabilities(Windows):
     def optional_arguments(self) -> dict[str, Any]:
         """Return every optional argument of a completion without tools, with a value that should be accepted."""
         values: dict[str, Any] = {**OPTIONAL, "max_tokens": self.limit_to_window(BRIEF)}
-        if not self.small:  # the same words in the whole run, because its answer is shared
+        if not self.has_small_limit:  # the same words in the whole run, because its answer is shared
             values["system_message"] += " " + cached(self, "odd texts", lambda: " ".join(texts(3)), common=True)
         for name in SAMPLING_RANGES:
             low, high = self.range_of(name)
@@ -206,7 +206,7 @@ class LLMCapabilities(Windows):
         return True if stated or name not in OPTIONAL or name == "max_tokens" else None
 
     @reading_separately()
-    def takes(self, name: str, operation: str = "complete") -> bool:
+    def accepts_argument(self, name: str, operation: str = "complete") -> bool:
         """True if an operation accepts an optional argument. It may refuse an argument that is not claimed (R117).
 
         A claimed argument counts as accepted, whatever the answer.

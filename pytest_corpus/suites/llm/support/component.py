@@ -78,7 +78,9 @@ class LLM(LLMCapabilities):
             NotAssessed: tokens cannot be counted.
         """
         window = self.window()
-        expect.applicable(window <= MOST_WINDOW and not self.small, f"a window of {window} tokens is not filled here")
+        expect.applicable(
+            window <= MOST_WINDOW and not self.has_small_limit, f"a window of {window} tokens is not filled here"
+        )
         self.require("count_tokens")
         words = [f"w{number % 97}" for number in range(window // 2)]
         while words:
@@ -95,7 +97,7 @@ class LLM(LLMCapabilities):
         NOT_SUPPORTED is also right for an argument that is not offered at all.
         """
         for operation in names:
-            offered = all(self.takes(name, operation) for name in changed)
+            offered = all(self.accepts_argument(name, operation) for name in changed)
             expect.refusal(self.ask_once(operation, **changed), "BadRequest", *([] if offered else ["NotSupported"]))
 
     def too_long_text(self, model: str | None = None) -> str:

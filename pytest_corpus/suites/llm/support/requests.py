@@ -63,7 +63,7 @@ class LLMRequests(Requests):
         return args
 
     def long(self, name: str) -> dict[str, Any]:
-        if name == "count_tokens" or self._llm.small:
+        if name == "count_tokens" or self._llm.has_small_limit:
             return self.distinct(name)
         room = {"max_tokens": self._llm.limit(LONG)} if self._llm.brief else {}
         return self.args(messages=[user_message(f"Write two sentences about the sea. {self._llm.unique()}")], **room)
@@ -73,7 +73,7 @@ class LLMRequests(Requests):
 
     def two_streams(self, name: str) -> list[dict[str, Any]]:
         one, other = self.long(name), self.long(name)
-        if not self._llm.small:
+        if not self._llm.has_small_limit:
             other["messages"] = [user_message(f"Write two sentences about bread. {self._llm.unique()}")]
         return [one, other]
 
@@ -100,7 +100,7 @@ class LLMRequests(Requests):
     def _numeric_parameters(self, operation: str) -> list[str]:
         """Return the numeric parameters that an operation accepts and must check (R117)."""
         names = [name for name in (*RANGES, "max_tokens") if operation == "complete" or name not in UNSIGNED]
-        return [name for name in names if self._llm.takes(name, operation)]
+        return [name for name in names if self._llm.accepts_argument(name, operation)]
 
     def with_integer(self, number: int) -> list[Request]:
         operations = ("complete", "stream") if number > 0 else ("complete",)  # another test sends -1 to streams
@@ -109,11 +109,14 @@ class LLMRequests(Requests):
     def distinct_requests(self) -> list[dict[str, Any]]:
         self._llm.require("complete")
         many = max(2, min(6, self._llm.capabilities.limit("concurrency") or 6))
-        if self._llm.small:
+        if self._llm.has_small_limit:
             many = max(2, min(many, self._llm.window() // 4))
         # Each text has another number of words, so its token count identifies its answer.
         texts = [
-            " ".join(word if self._llm.small else f"{word}{self._llm.unique('')}" for word in "abcdef"[: number + 1])
+            " ".join(
+                word if self._llm.has_small_limit else f"{word}{self._llm.unique('')}"
+                for word in "abcdef"[: number + 1]
+            )
             for number in range(many)
         ]
         prompts = [self._llm.envelope("complete", self.args(messages=[user_message(text)])) for text in texts]
@@ -154,11 +157,11 @@ class LLMRequests(Requests):
         """Return valid changes of a plain completion, each with the text in another place."""
         llm = self._llm
         good: list[dict[str, Any]] = [{"messages": [user_message(text)]}]
-        if llm.takes("system_message", operation):
+        if llm.accepts_argument("system_message", operation):
             good.append({"system_message": text})
         if llm.capabilities.flag("supports_roles") is not False:
-            good.append({"messages": llm.turns(text, text, "hi")})
-        if llm.takes("stop_sequences", operation):
+            good.append({"messages": llm.conversation(text, text, "hi")})
+        if llm.accepts_argument("stop_sequences", operation):
             good.append({"stop_sequences": [text]})
         if llm.tools and llm.model in (None, *llm.models_with("supports_tools")):
             answered = {"role": "tool", "content": text, "tool_call_id": "call_1", "name": "get_weather"}

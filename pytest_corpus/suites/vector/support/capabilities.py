@@ -132,12 +132,12 @@ class VectorCalls(Subject):
     def _knows_subtypes(self) -> bool:
         """True if the error for an unknown namespace names the subtype, not only the parent class."""
 
-        def is_named() -> bool:
+        def names_subtype() -> bool:
             unknown = {**self.query_args(), "namespace": self.name("none")}
             with self.suite_calls(), self.retries.calling_once():  # a retry would need this fact
                 return self.call("query", unknown).is_a("NamespaceNotFound")
 
-        return self.namespaces and self.shared.find_once("knows_subtypes", is_named)
+        return self.namespaces and self.shared.find_once("knows_subtypes", names_subtype)
 
     def wait_for_index(self, attempt: Callable[[], Reply], filled: bool) -> Reply:
         """Return the answer of `attempt`, repeated while an index with data is not ready (SPECIFICATION 9.5)."""
@@ -176,21 +176,21 @@ class Features:
         if claimed is not None:
             return claimed
 
-        def answered() -> bool:
+        def try_filter() -> bool:
             return self.is_supported("query", {**self._vector.requests.minimal("query"), "filter": {"kind": "home"}})
 
-        return self._vector.shared.find_once("filters", answered)
+        return self._vector.shared.find_once("filters", try_filter)
 
     @property
     def deletes_by_filter(self) -> bool:
         """True if deletes accept filters. Queries with filters do not promise this (R131)."""
 
-        def answered() -> bool:
+        def try_filter() -> bool:
             unmatched = {**self._vector.requests.minimal("delete"), "filter": {"kind": self._vector.name("none")}}
             del unmatched["ids"]
             return self.filters and self.is_supported("delete", unmatched)
 
-        return self._vector.shared.find_once("deletes_by_filter", answered)
+        return self._vector.shared.find_once("deletes_by_filter", try_filter)
 
     @reading_separately()
     def is_supported(self, name: str, args: Mapping[str, Any]) -> bool:
@@ -213,7 +213,7 @@ class Features:
         if self._vector.dimensions == 1 and metric == "cosine":
             raise NotAssessed(Obstacle.NO_DIRECTION)
 
-    def spelling(self, metric: str) -> str:
+    def spell_metric(self, metric: str) -> str:
         """Return a metric as capabilities spell it. Raises NotApplicable if it is unknown how to get this metric."""
         spelled = next((name for name in self._vector.limits.metrics if canonical_metric(name) == metric), None)
         if spelled is None or not (self._vector.namespaces or len(self._vector.limits.metrics) == 1):

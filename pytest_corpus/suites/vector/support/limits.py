@@ -32,7 +32,7 @@ class Limits:
         return self._capabilities.mentions(POST_FILTERING)
 
     @cached_property
-    def approximate(self) -> bool:
+    def is_approximate(self) -> bool:
         """True if capabilities say that a search is approximate: it may then miss vectors (R113)."""
         return self._capabilities.mentions(APPROXIMATE_SEARCH)
 
@@ -82,7 +82,7 @@ class Limits:
         """Check that an upsert may have this many vectors. Raises NotApplicable otherwise."""
         expect.applicable((self.batch or count) >= count, f"an upsert holds at most {self.batch} vectors")
 
-    def need_terms(self) -> None:
+    def require_two_terms(self) -> None:
         """Check that a filter may have two terms. Raises NotApplicable otherwise."""
         expect.applicable((self._capabilities.limit("max_filter_terms") or 2) >= 2, "a filter has at most one term")
 

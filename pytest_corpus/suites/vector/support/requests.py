@@ -58,7 +58,7 @@ class PlainPlaces(Requests):
     def settled_vectors(self) -> tuple[Item, ...]:
         """The vectors that the suite writes to the main namespace."""
 
-        def made() -> tuple[Item, ...]:
+        def make_vectors() -> tuple[Item, ...]:
             return tuple(
                 {
                     "id": self._vector.name("home"),
@@ -68,7 +68,7 @@ class PlainPlaces(Requests):
                 for number, degrees in enumerate(HOME)
             )
 
-        return self._vector.shared.find_once("settled", made)
+        return self._vector.shared.find_once("settled", make_vectors)
 
     @property
     def in_main(self) -> dict[str, Any]:

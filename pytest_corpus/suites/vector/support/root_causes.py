@@ -59,26 +59,26 @@ class VectorRootCauses(RootCauses[Vector]):
         vector = self.subject
         yield from super().features()
 
-        def upserted() -> Reply:
+        def try_upsert() -> Reply:
             return vector.call(
                 "upsert", {"vectors": [vector.item(45, {"kind": "plain"})], **vector.requests.in_scratch}
             )
 
-        def filtered() -> Reply:
+        def try_filter() -> Reply:
             if not vector.features.filters:
                 raise NotApplicable("filters are not offered")
             vector.require("query")
             return vector.call("query", {**vector.requests.minimal("query"), "filter": {"kind": "home"}})
 
-        def beyond() -> Reply:
+        def ask_for_two_matches() -> Reply:
             expect.applicable(vector.limits.cap_matches(2) == 2, "a query asks for one match at most")
             sandbox = vector.sandbox(vector.item(45))
             expect.success(sandbox.ask(top_k=1), "an answer to a query for one match")
             return sandbox.ask(top_k=2)
 
-        yield Feature("VEC-UPSERT-6", partial(_is_in, "vectors", "metadata"), upserted)
-        yield Feature("VEC-FILTER-1", partial(_is_in, "queries", "filter"), filtered)
-        yield Feature("VEC-QUERY-3", partial(_is_in, "queries", "top_k"), beyond)
+        yield Feature("VEC-UPSERT-6", partial(_is_in, "vectors", "metadata"), try_upsert)
+        yield Feature("VEC-FILTER-1", partial(_is_in, "queries", "filter"), try_filter)
+        yield Feature("VEC-QUERY-3", partial(_is_in, "queries", "top_k"), ask_for_two_matches)
 
     def failing_basics(self) -> Iterator[BasicRequirement]:
         vector = self.subject
@@ -153,7 +153,7 @@ def _find_ids(sandbox: VectorSandbox, count: int, degrees: float) -> list[str]:
 
 def _look_up(sandbox: VectorSandbox, items: list[dict[str, Any]], found: list[str]) -> list[str]:
     """Return the ids that a query found, plus those that an approximate search only finds by their vector (R113)."""
-    missing = [item for item in items if item["id"] not in found] if sandbox.vector.limits.approximate else []
+    missing = [item for item in items if item["id"] not in found] if sandbox.vector.limits.is_approximate else []
     more = (name for item in missing for name in sandbox.ids(item["vector"], len(items)) if name not in found)
     return [*found, *dict.fromkeys(more)]
 
@@ -166,7 +166,7 @@ def _finds_foreign(sandbox: VectorSandbox, found: list[str]) -> bool:
 
 def _reachable(vector: VectorCalls, ranked: list[str], found: list[str]) -> list[str]:
     """Return the vectors in their true order; for an approximate search, only the ones that it found."""
-    return [name for name in ranked if name in found] if vector.limits.approximate else ranked
+    return [name for name in ranked if name in found] if vector.limits.is_approximate else ranked
 
 
 def _is_complete(found: list[str], items: list[dict[str, Any]]) -> bool:
@@ -176,7 +176,7 @@ def _is_complete(found: list[str], items: list[dict[str, Any]]) -> bool:
 def _try_answers(sandbox: VectorSandbox, items: list[dict[str, Any]]) -> str | None:
     """Return the violated requirement on the metadata in answers, or None."""
     matches = sandbox.matches(direction(10, sandbox.dimensions), len(items))
-    if sandbox.vector.limits.approximate:
+    if sandbox.vector.limits.is_approximate:
         matches = [*sandbox.contents().values()]
     held = {id_of(match): metadata_of(match) for match in matches}
     if any(not held.get(item["id"]) for item in items):
@@ -195,7 +195,7 @@ def _try_order(sandbox: VectorSandbox, items: list[dict[str, Any]], found: list[
         return None
     if found != wanted:
         return RANKING_OF[sandbox.truth]
-    return None if sandbox.vector.limits.approximate or first == wanted[:1] else "VEC-QUERY-4"
+    return None if sandbox.vector.limits.is_approximate or first == wanted[:1] else "VEC-QUERY-4"
 
 
 def _try_writing(vector: Vector) -> str | None:
@@ -225,7 +225,7 @@ def _try_filtering(vector: Vector) -> str | None:
     items = _items(vector)
     sandbox = vector.sandbox(*items)
     wanted = [item for item in items if item["metadata"]["group"] == "a"]
-    queries = [item["vector"] for item in items] if vector.limits.approximate else [None]
+    queries = [item["vector"] for item in items] if vector.limits.is_approximate else [None]
     found = [*dict.fromkeys(name for each in queries for name in sandbox.ids(each, len(items), filter={"group": "a"}))]
     if not _is_complete(found, wanted):
         return "VEC-FILTER-1"

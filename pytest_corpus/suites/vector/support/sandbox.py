@@ -160,7 +160,7 @@ class VectorSandbox:
         most = self.vector.limits.cap_matches(total) if found is not None else CERTAIN
         if found is None or most < total:
             self.require_distinguishable(total)
-        elif most <= CERTAIN and not self.vector.limits.approximate:
+        elif most <= CERTAIN and not self.vector.limits.is_approximate:
             return found
         found = found or {}
         misses: Counter[bool] = Counter()
@@ -171,7 +171,7 @@ class VectorSandbox:
                 asked = min(most, CERTAIN)
                 matches = self._found_matches(vector, asked, args)
                 found.update(matches)
-                if not self.vector.limits.approximate and 0 < len(matches) < asked:
+                if not self.vector.limits.is_approximate and 0 < len(matches) < asked:
                     return found  # all found; each further query would cost time
             misses[name in self.held] += name not in found
         return found

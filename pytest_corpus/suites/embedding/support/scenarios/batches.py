@@ -205,7 +205,7 @@ def expect_own_vectors(
 def require_batch_size(embedding: Embedding, wanted: int, least: int = 2) -> int:
     """Return the number of texts in a batch, up to `wanted`. Raises NotApplicable if `least` texts are not allowed."""
     embedding.require("embed_batch")
-    many = embedding.room(wanted)
+    many = embedding.cap_batch_size(wanted)
     expect.applicable(many >= least, f"a batch may have {many} texts only")
     return many
 

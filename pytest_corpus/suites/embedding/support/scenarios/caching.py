@@ -31,7 +31,7 @@ def similar_texts(embedding: Embedding, operations: tuple[str, str], kind: str) 
     """Return a text that the first operation caches, and a new text that resembles it; `kind` names the resemblance."""
     embedding.require_new_texts()
     word = cached(embedding, ("a cached word", *operations), embedding.unique)
-    if embedding.small:
+    if embedding.has_small_limit:
         expect.applicable(kind in ("other", "letter_case"), f"texts of {embedding.limit} characters have no parts")
         return word, embedding.unique() if kind == "other" else word.swapcase()
     middle = FILLER[:40]
@@ -308,7 +308,7 @@ def fall_back_in_context(embedding: Embedding) -> tuple[dict[str, Any], Reply]:
 
 def new_texts(embedding: Embedding, texts: list[str]) -> list[str]:
     """Return texts that no cache contains, because a remote adapter keeps the cache of earlier instances."""
-    if embedding.client.remote is None or embedding.small:
+    if embedding.client.remote is None or embedding.has_small_limit:
         return texts
     return [embedding.cut_to_limit(f"{embedding.unique()} {text}") for text in texts]
 

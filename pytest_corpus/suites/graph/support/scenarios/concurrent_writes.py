@@ -26,7 +26,7 @@ class GraphClients(Clients):
 
     def _step(self, name: str, args: Mapping[str, Any], writes: Mapping[str, Value]) -> HistoryStep:
         self.graph.shared.actions.note(name, args, (self.sandbox.tenant, self.sandbox.namespace))
-        request = self.graph.envelope(name, {**self.sandbox.place, **args}, self.sandbox.ctx)
+        request = self.graph.envelope(name, {**self.sandbox.namespace_arg, **args}, self.sandbox.ctx)
         self.graph.store.note_planned_writes(request)
         return HistoryStep(request, writes)
 

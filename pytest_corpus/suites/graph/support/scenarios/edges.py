@@ -39,7 +39,7 @@ def link_nodes(graph: Graph) -> tuple[GraphSandbox, dict[str, str]]:
     """Write three nodes, and an edge `e` from the first to the second; return the sandbox and the values."""
     sandbox = graph.sandbox()
     values = sandbox.put_named("abc")
-    sandbox.link(sandbox.edge("a", "b", "e"))
+    sandbox.put_edges(sandbox.edge("a", "b", "e"))
     return sandbox, values
 
 

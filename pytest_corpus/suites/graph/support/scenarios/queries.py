@@ -200,7 +200,7 @@ def chain(graph: Graph, length: int = CHAIN) -> Chain:
         sandbox.put(*(sandbox.node(f"n{number}", corpus_size=number) for number in range(length + 1)))
         labels = ("CORPUS_LINK", "CORPUS_OTHER")
         edges = tuple(sandbox.edge(f"n{n}", f"n{n + 1}", f"e{n}", label=labels[n % 2]) for n in range(length))
-        sandbox.link(*edges)
+        sandbox.put_edges(*edges)
         return edges
 
     return shared_sandbox(graph, ("chain", length), fill)
@@ -219,7 +219,7 @@ def star(graph: Graph) -> GraphSandbox:
     def fill(sandbox: GraphSandbox) -> None:
         sandbox.put(*(sandbox.node(name) for name in ("hub", "a", "b", "aa", "ab", "ba", "bb")))
         pairs = [("hub", "a"), ("hub", "b"), *((first, first + second) for first in "ab" for second in "ab")]
-        sandbox.link(*(sandbox.edge(one, other, label=f"CORPUS_{other[-1].upper()}") for one, other in pairs))
+        sandbox.put_edges(*(sandbox.edge(one, other, label=f"CORPUS_{other[-1].upper()}") for one, other in pairs))
 
     return shared_sandbox(graph, "star", fill)[0]
 
@@ -255,7 +255,7 @@ def filterable_sandbox(graph: Graph) -> tuple[GraphSandbox, dict[str, Any]]:
             links = {f"{one} {end}": sandbox.edge(one, end, **typed_property(values[KINDS[end]])) for one, end in pairs}
             if values is not PLAIN and len(words.offer_items(sandbox, "edges", links)) == len(links):
                 return values
-        sandbox.link(*links.values())
+        sandbox.put_edges(*links.values())
         return PLAIN
 
     return shared_sandbox(graph, "filterable", fill)

@@ -51,7 +51,7 @@ def put_with_words(
         if len(offer_items(sandbox, kind, items)) == len(items):
             return text, items
     plain = made("")
-    (sandbox.put if kind == "nodes" else sandbox.link)(*plain.values())
+    (sandbox.put if kind == "nodes" else sandbox.put_edges)(*plain.values())
     return "", plain
 
 

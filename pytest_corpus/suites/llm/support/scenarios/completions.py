@@ -24,10 +24,10 @@ def similar_conversations(llm: LLM, text: str, kind: str) -> tuple[list[dict[str
     """Return two different conversations that resemble each other; `kind` names the resemblance."""
     start = [user_message(text)]
     pairs = {
-        "last_message": (llm.turns(text, "ok", "a"), llm.turns(text, "ok", "b")),
-        "shorter": (llm.turns(text, "ok", "a"), start),
-        "order": (llm.turns(text, "ok", "a"), llm.turns("a", "ok", text)),
-        "joined": (llm.turns(f"{text} a", "b", "c"), llm.turns(f"{text} ", "ab", "c")),
+        "last_message": (llm.conversation(text, "ok", "a"), llm.conversation(text, "ok", "b")),
+        "shorter": (llm.conversation(text, "ok", "a"), start),
+        "order": (llm.conversation(text, "ok", "a"), llm.conversation("a", "ok", text)),
+        "joined": (llm.conversation(f"{text} a", "b", "c"), llm.conversation(f"{text} ", "ab", "c")),
         "role": ([*start, user_message("a")], [{"role": "assistant", "content": text}, user_message("a")]),
         "name": (start, [{**user_message(text), "name": "bob"}]),
         "letter_case": (start, [user_message(text.swapcase())]),
@@ -42,18 +42,20 @@ def accepted_arguments(llm: LLM, name: str, operation: str = "complete") -> dict
     """Return the optional argument of this name, or all. Raises NotApplicable if denied or refused (R117)."""
     values = llm.optional_arguments()
     if name == "all":
-        every = {each: value for each, value in values.items() if llm.takes(each, operation)}
+        every = {each: value for each, value in values.items() if llm.accepts_argument(each, operation)}
         if not llm.accepts(operation, **every):
             raise NotApplicable("the optional arguments are refused permanently if all are given")
         return every
-    expect.applicable(llm.takes(name, operation), f"{name} is denied by capabilities, or refused permanently")
+    expect.applicable(
+        llm.accepts_argument(name, operation), f"{name} is denied by capabilities, or refused permanently"
+    )
     return {name: values[name]}
 
 
 def call_with_accepted(llm: LLM, name: str, operation: str) -> Reply | StreamReply:
     """Send all accepted arguments together; if that call fails, send the argument of this name alone."""
     given = accepted_arguments(llm, name, operation)
-    every = {each: value for each, value in llm.optional_arguments().items() if llm.takes(each, operation)}
+    every = {each: value for each, value in llm.optional_arguments().items() if llm.accepts_argument(each, operation)}
     together = llm.ask_once(operation, **every)
     return llm.ask_once(operation, **given) if together.is_error else together
 
@@ -67,18 +69,18 @@ def requests_beyond_window(llm: LLM, where: str) -> list[dict[str, Any]]:
     """Return requests whose prompt exceeds the window: by one message, by all together, or for other models."""
     text = llm.too_long_text()
     if where == "system_message":
-        expect.applicable(llm.takes("system_message"), "system_message is not offered")
+        expect.applicable(llm.accepts_argument("system_message"), "system_message is not offered")
         return [{"system_message": text}]
     if where == "max_tokens":
-        expect.applicable(llm.takes("max_tokens"), "max_tokens is not offered")
+        expect.applicable(llm.accepts_argument("max_tokens"), "max_tokens is not offered")
         return [{"messages": [user_message(text)], "max_tokens": llm.limit(1)}]
     if where == "first_message":
-        return [{"messages": llm.turns(text, "ok", "hi")}]
+        return [{"messages": llm.conversation(text, "ok", "hi")}]
     if where == "all_messages":
         words = f"{text} {text}".split()
         turns = min(TURNS, len(words) - 1)  # odd: the number of words is even
         ends = [len(words) * number // turns for number in range(turns + 1)]
-        return [{"messages": llm.turns(*(" ".join(words[start:end]) for start, end in pairwise(ends)))}]
+        return [{"messages": llm.conversation(*(" ".join(words[start:end]) for start, end in pairwise(ends)))}]
     if where == "other_models":
         windows = {model: llm.capabilities.context_window(model) for model in llm.models() if model != llm.model}
         same = [model for model, window in windows.items() if window == llm.window()]
@@ -92,7 +94,7 @@ def requests_beyond_window(llm: LLM, where: str) -> list[dict[str, Any]]:
 def cold_arguments(llm: LLM, operation: str = "complete") -> dict[str, Any]:
     """Return the arguments of a plain completion at the lowest temperature, which an adapter may cache."""
     low = llm.range_of("temperature")[0]
-    taken = llm.takes("temperature", operation) and llm.accepts(operation, temperature=low)
+    taken = llm.accepts_argument("temperature", operation) and llm.accepts(operation, temperature=low)
     return llm.requests.args(**({"temperature": low} if taken else {}))
 
 
@@ -171,7 +173,7 @@ def expect_own_answer(
         NotApplicable: a request is refused permanently, and `binding` is false: an LLM may refuse it (R53, R117).
     """
     llm.faults.provider_op(operation)
-    if llm.small:
+    if llm.has_small_limit:
         raise NotAssessed(Obstacle.WINDOW_FOR_NEW, tokens=llm.window())
     replies = []
     for request, ctx in ((first, first_ctx), (second, second_ctx)):

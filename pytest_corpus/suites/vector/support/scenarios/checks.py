@@ -287,7 +287,7 @@ class Ranking:
 
     truth: Mapping[str, float]
     matches: list[Mapping[str, Any]]
-    approximate: bool = False
+    is_approximate: bool = False
     batched: list[Mapping[str, Any]] = field(default_factory=list)
 
     @property
@@ -307,7 +307,7 @@ class Ranking:
             ordered = later <= earlier + self.tolerance
             expect.check(ordered, "the best match first", "a better one after a worse one", path)
         left_out = [value for name, value in self.truth.items() if name not in map(id_of, self.matches)]
-        if left_out and goodness and not self.approximate:
+        if left_out and goodness and not self.is_approximate:
             best = max(left_out) <= goodness[-1] + self.tolerance
             expect.check(best, "the best of all vectors", "a better one left out", path)
 
@@ -339,7 +339,7 @@ def rankings(vector: Vector, metric: str) -> list[Ranking]:
 @remembered_by_all
 def _ranked_queries(vector: Vector, metric: str) -> list[tuple[Any, ...]]:
     """Return the members of each ranking."""
-    spelled = vector.features.spelling(metric)
+    spelled = vector.features.spell_metric(metric)
     vector.features.need_direction(metric)
     vector.shared.actions.done |= {RANKING, WRITING, READING}
     chance, dimensions = random.Random(vector.settings.seed), vector.dimensions
@@ -351,16 +351,16 @@ def _ranked_queries(vector: Vector, metric: str) -> list[tuple[Any, ...]]:
     queries += (random_vector(chance, dimensions) for _ in range(RANDOM_QUERIES))
     in_batch = batch_matches(sandbox, queries, len(items)) if vector.works("batch_query") else {}
     found = []
-    for number, query in enumerate([*queries, *(stored if vector.limits.approximate else ())]):
+    for number, query in enumerate([*queries, *(stored if vector.limits.is_approximate else ())]):
         truth = {item["id"]: GOODNESS[metric](query, item["vector"]) for item in items}
         matches = sandbox.matches(query, len(items))
-        if not matches and vector.limits.approximate:
+        if not matches and vector.limits.is_approximate:
             continue
         if not matches:
             raise Violation("matches", "no matches", "result.matches")
         if any(id_of(match) not in truth for match in matches):
             raise NotAssessed(Obstacle.FOREIGN_MATCHES)
-        found.append((truth, matches, vector.limits.approximate, in_batch.get(number, [])))
+        found.append((truth, matches, vector.limits.is_approximate, in_batch.get(number, [])))
     if not found:
         raise Violation("matches of queries for stored vectors", "no matches", "result.matches")
     return found

@@ -135,7 +135,7 @@ class VectorContents:
         matches_of(results[0], "VEC-MULTI-1" if batched else "VEC-QUERY-1")
         matches = pages.join_pages(self.vector.shared, partial(self.vector.call, "query"), query, results[0])["matches"]
         least = self.count_certain(rows, query, self.held[where]) if kind and self.vector.limits.post_filters else None
-        if self.vector.limits.approximate:
+        if self.vector.limits.is_approximate:
             asked = (
                 [] if kind and self.vector.limits.post_filters else [row for row in rows.values() if row[0] == angle]
             )
@@ -188,7 +188,7 @@ class VectorContents:
                 )
         if self.vector.dimensions > 1:
             good = self.goodness(rows, query)
-            reachable = found if self.vector.limits.approximate else rows
+            reachable = found if self.vector.limits.is_approximate else rows
             best = sorted((good[name] for name in reachable), reverse=True)[:wanted]
             if any(abs(good[name] - value) > TOLERANCE for name, value in zip(found, best, strict=True)):
                 about = {id_of(match) for match in matches if not is_near(match.get("score"), good[id_of(match)])}
