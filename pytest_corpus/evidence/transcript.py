@@ -121,12 +121,12 @@ def read(path: Path) -> Transcript:
         if found is None:
             if line.kind != "header" or line.members.get("format") != FORMAT:
                 raise line.refused(f"not the header of a transcript of format {FORMAT}")
-            _check(line)
+            _check_line(line)
             found = _TranscriptReader(Transcript(line.members))
             continue
         if found.transcript.complete:
             raise line.refused("a line after the last one")
-        _check(line)
+        _check_line(line)
         found.add_line(line)
     if found is None:
         raise TranscriptError(f"{path.name}: empty, not a transcript")
@@ -145,7 +145,7 @@ def parse_line(data: bytes) -> dict[str, Any]:
     return line
 
 
-def _check(line: Line) -> None:
+def _check_line(line: Line) -> None:
     """Validate a line by `schemas/transcript/transcript.schema.json`."""
     members, part = line.members, line.kind.title()
     if line.kind == "exchange":
@@ -167,7 +167,7 @@ class _TranscriptReader:
         if line.kind in ("exchange", "test", "totals") and members["adapter"] not in found.adapters:
             raise line.refused("of an adapter that no line before it introduces")
         if line.kind == "exchange":
-            self._exchange(line)
+            self._add_exchange(line)
         elif line.kind == "test":
             self._add_test(line)
         elif line.kind == "adapter":
@@ -181,7 +181,7 @@ class _TranscriptReader:
         else:
             raise line.refused("a second header")
 
-    def _exchange(self, line: Line) -> None:
+    def _add_exchange(self, line: Line) -> None:
         at, process = line.members["at"], line.members["process"]
         if at < self._clocks.get(process, 0.0):
             raise line.refused("its time is earlier than that of the exchange before")

@@ -47,21 +47,21 @@ class GrpcServer:
         """Stop listening, and end active calls after a short time."""
         await self._server.stop(ENDING_S)
 
-    def _read(self, message: bytes) -> tuple[Any, bool]:
+    def _unpack_request(self, message: bytes) -> tuple[Any, bool]:
         try:
             return self._service.read(unpack(message))
         except ValueError:
             return None, False
 
-    def _refuse(self, context: Any) -> bytes:
+    def _refusal_message(self, context: Any) -> bytes:
         """Return the refusal message for a call without the required token; otherwise empty bytes."""
         refused = self._service.access.check_token(_metadata(context, "authorization"))
         return pack(to_bytes(error_envelope("AuthError", refused.message))) if refused else b""
 
     async def _handle(self, message: bytes, context: Any) -> bytes:
-        if refusal := self._refuse(context):
+        if refusal := self._refusal_message(context):
             return refusal
-        envelope, is_json = self._read(message)
+        envelope, is_json = self._unpack_request(message)
         return pack(
             await self._service.unary(envelope, _metadata(context, HOOKS_HEADER.lower()))
             if is_json
@@ -69,10 +69,10 @@ class GrpcServer:
         )
 
     async def _handle_stream(self, message: bytes, context: Any) -> AsyncGenerator[bytes, None]:
-        if refusal := self._refuse(context):
+        if refusal := self._refusal_message(context):
             yield refusal
             return
-        envelope, is_json = self._read(message)
+        envelope, is_json = self._unpack_request(message)
         if not is_json:
             yield pack(to_bytes(NOT_JSON))
             return

@@ -20,7 +20,7 @@ class HttpServer:
     def __init__(self, service: Service) -> None:
         self._service = service
         app = web.Application(client_max_size=MAX_REQUEST_BYTES)
-        app.router.add_route("*", "/{path:.*}", self._answer)
+        app.router.add_route("*", "/{path:.*}", self._answer_request)
         self._runner = web.AppRunner(
             app, handler_cancellation=True, access_log=None, shutdown_timeout=ENDING_S, handle_signals=False
         )
@@ -35,7 +35,7 @@ class HttpServer:
         """Stop listening, and end active calls after a short time."""
         await self._runner.cleanup()
 
-    async def _answer(self, request: web.Request) -> web.StreamResponse:
+    async def _answer_request(self, request: web.Request) -> web.StreamResponse:
         if refused := self._service.access.refusal({name.lower(): value for name, value in request.headers.items()}):
             return _refusal_response(refused.status, "AuthError", refused.message)
         if request.headers.get("Upgrade", "").lower() == "websocket":
@@ -58,9 +58,9 @@ class HttpServer:
         hooks = request.headers.get(HOOKS_HEADER, "")
         if kind == JSON:
             return _json_response(await self._service.unary(envelope, hooks))
-        return await self._stream(request, kind, envelope, hooks)
+        return await self._stream_answer(request, kind, envelope, hooks)
 
-    async def _stream(self, request: web.Request, kind: str, envelope: object, hooks: str) -> web.StreamResponse:
+    async def _stream_answer(self, request: web.Request, kind: str, envelope: object, hooks: str) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": kind, "Cache-Control": "no-store"})
         response.enable_chunked_encoding()
         async with aclosing(self._service.stream(envelope, hooks)) as frames:

@@ -193,35 +193,35 @@ class Conversation:
         message, is_json = self._service.read(data)
         if not is_json or not isinstance(message, Mapping):
             refusal = NOT_JSON if not is_json else error_envelope("BadRequest", "the message is not an object")
-            await self._answer(None, to_bytes(refusal))
+            await self._send_frame(None, to_bytes(refusal))
         elif "cancel" in message:
-            task = self._calls.get(_key(message["cancel"]))
+            task = self._calls.get(_key_of(message["cancel"]))
             if task is not None:
                 task.cancel()
         else:
             number = message.get("id")
-            task = asyncio.ensure_future(self._carry_out(number, message))
+            task = asyncio.ensure_future(self._carry_out_call(number, message))
             self._every.add(task)
-            self._calls[_key(number)] = task
-            task.add_done_callback(lambda done: self._forget(_key(number), done))
+            self._calls[_key_of(number)] = task
+            task.add_done_callback(lambda done: self._forget_call(_key_of(number), done))
 
-    def _forget(self, key: str, done: asyncio.Task[None]) -> None:
+    def _forget_call(self, key: str, done: asyncio.Task[None]) -> None:
         self._every.discard(done)
         if self._calls.get(key) is done:
             del self._calls[key]
 
-    async def _carry_out(self, number: Any, message: Mapping[str, Any]) -> None:
+    async def _carry_out_call(self, number: Any, message: Mapping[str, Any]) -> None:
         envelope, hooks = message.get("envelope"), message.get("hooks")
         hooks = hooks if isinstance(hooks, str) else self._hooks
         streaming = message.get("stream")
         if streaming if isinstance(streaming, bool) else is_stream(envelope):
             async with aclosing(self._service.stream(envelope, hooks)) as frames:
                 async for frame in frames:
-                    await self._answer(number, frame)
+                    await self._send_frame(number, frame)
         else:
-            await self._answer(number, await self._service.unary(envelope, hooks))
+            await self._send_frame(number, await self._service.unary(envelope, hooks))
 
-    async def _answer(self, number: Any, frame: bytes) -> None:
+    async def _send_frame(self, number: Any, frame: bytes) -> None:
         await self._send(b'{"id":%b,"frame":%b}' % (to_bytes(number), frame))
 
     async def close(self) -> None:
@@ -231,5 +231,5 @@ class Conversation:
         await asyncio.gather(*self._every, return_exceptions=True)
 
 
-def _key(number: Any) -> str:
+def _key_of(number: Any) -> str:
     return to_bytes(number).decode()

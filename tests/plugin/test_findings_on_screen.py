@@ -178,7 +178,7 @@ def test_the_present_pace_tells_the_rest(project: Project, monkeypatch: pytest.M
     """A run becomes faster as more of its tests are in flight: what was long ago does not count."""
     clock, written = [0.0], list[str]()
     monkeypatch.setattr(progress.Clock, "monotonic", lambda: clock[0])
-    monkeypatch.setattr(progress.Progress, "_write", lambda _self, text: written.append(text))
+    monkeypatch.setattr(progress.Progress, "_write_line", lambda _self, text: written.append(text))
     monkeypatch.setattr(progress, "EVERY_S", 0.0)
     config = SimpleNamespace(pluginmanager=SimpleNamespace(get_plugin=lambda _: SimpleNamespace(testscollected=300)))
     told = progress.Progress(cast("pytest.Config", config), lambda tests: tests, lambda: 7, reported=0.0)

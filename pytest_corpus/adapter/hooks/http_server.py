@@ -72,11 +72,11 @@ class HookConnection:
         if self._http.our_state is not h11.IDLE:
             return None
         try:
-            return await self._read()
+            return await self._read_request()
         except h11.RemoteProtocolError as error:
             raise Refused(error.error_status_hint) from None
 
-    async def _read(self) -> HookRequest | None:
+    async def _read_request(self) -> HookRequest | None:
         request, body = None, bytearray()
         while not isinstance(event := await self._next_event(), h11.EndOfMessage):
             if isinstance(event, h11.Request):
@@ -97,7 +97,7 @@ class HookConnection:
     async def _next_event(self) -> object:
         while (event := self._http.next_event()) is h11.NEED_DATA:
             if self._http.they_are_waiting_for_100_continue:
-                await self._write(h11.InformationalResponse(status_code=100, headers=[]))
+                await self._write_event(h11.InformationalResponse(status_code=100, headers=[]))
             self._http.receive_data(await self._reader.read(MAX_HEAD_BYTES))
         return event
 
@@ -105,16 +105,16 @@ class HookConnection:
         """Begin an answer. Without a `Content-Length` it may have any number of parts."""
         phrase = _bytes(reason or PHRASES.get(status, "Overloaded"))
         fields = [(_bytes(name), _bytes(value)) for name, value in headers.items()]
-        await self._write(h11.Response(status_code=status, reason=phrase, headers=fields))
+        await self._write_event(h11.Response(status_code=status, reason=phrase, headers=fields))
 
     async def send(self, data: bytes) -> None:
         """Send a part of the answer."""
         if data and self._has_body:
-            await self._write(h11.Data(data=data))
+            await self._write_event(h11.Data(data=data))
 
     async def end(self) -> None:
         """End the answer as HTTP requires."""
-        await self._write(h11.EndOfMessage())
+        await self._write_event(h11.EndOfMessage())
 
     def cut(self) -> None:
         """Close the connection after the parts that were sent."""
@@ -153,7 +153,7 @@ class HookConnection:
         await self.send(body[: len(body) // 2])
         self.cut()
 
-    async def _write(self, event: h11.Event) -> None:
+    async def _write_event(self, event: h11.Event) -> None:
         self._writer.write(self._http.send(event) or b"")
         await self._writer.drain()
 

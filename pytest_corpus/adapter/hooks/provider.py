@@ -122,7 +122,9 @@ class ProviderProbe:
         if self.server is None:
             from pytest_corpus.adapter.hooks.vendors.api import ProviderServer
 
-            self.server = ProviderServer(self.count_arrival, self._own, self._loop(), self.mistakes.mistake_recorder)
+            self.server = ProviderServer(
+                self.count_arrival, self._own, self._get_background(), self.mistakes.mistake_recorder
+            )
         return self.server.url
 
     def proxy(self, upstream: str, *, op: OpOf | None = None, errors: str | Errors | None = None) -> str:
@@ -157,7 +159,7 @@ class ProviderProbe:
                 else errors or error_shape_of_host(urlsplit(address).hostname or "")
             )
             server = proxy.ProxyServer(proxy.Upstream(address, shape, op), self)
-            self._loop().run(server.start())
+            self._get_background().run(server.start())
             self._proxies[address] = server
         return self._proxies[address].url
 
@@ -182,7 +184,7 @@ class ProviderProbe:
         self.lacking[place] = check_inexpressible(host, port, without)
         if place not in self._tunnels:
             self._tunnels[place] = Tunnel(host, port, self)
-            self._loop().run(self._tunnels[place].start())
+            self._get_background().run(self._tunnels[place].start())
         return self._tunnels[place].address
 
     def settle(self) -> None:
@@ -191,7 +193,7 @@ class ProviderProbe:
             with suppress(TimeoutError):
                 self._background.run(_run_loop_briefly())
 
-    def _loop(self) -> Background:
+    def _get_background(self) -> Background:
         if self._background is None:
             from pytest_corpus.adapter.hooks.vendors.background import Background
 
@@ -222,10 +224,10 @@ class ProviderProbe:
         servers += [self.server] if self.server is not None else []
         background, self._background = self._background, None
         if background is not None:
-            background.close(self._end(servers))
+            background.close(self._close_servers(servers))
         self.server, self._proxies, self._tunnels, self.is_on_wire = None, {}, {}, False
 
-    async def _end(self, servers: Iterable[ProviderServer | ProxyServer | Tunnel]) -> None:
+    async def _close_servers(self, servers: Iterable[ProviderServer | ProxyServer | Tunnel]) -> None:
         await asyncio.gather(*(server.aclose() for server in servers), return_exceptions=True)
 
     async def reached(self, op: str, **facts: Any) -> None:

@@ -120,7 +120,9 @@ def import_object(spec: str) -> Any:
             found = getattr(found, name)
         except AttributeError:
             known = [key for key in dir(found) if not key.startswith("_")]
-            raise DeclarationError(spec, f"{module_name!r} has no attribute {path!r}", _suggest(name, known)) from None
+            raise DeclarationError(
+                spec, f"{module_name!r} has no attribute {path!r}", _suggest_name(name, known)
+            ) from None
         except BaseException as error:
             raise user_code_error(spec, f"reading {path!r}", error) from error
     return found
@@ -151,7 +153,9 @@ def _missing_module_advice(name: str) -> str:
     """Return the advice about a missing module: a similar name, or the folders where Python looks for modules."""
     package, _, last = name.rpartition(".")
     places = getattr(sys.modules[package], "__path__", ()) if package else None
-    return _suggest(last, [each.name for each in pkgutil.iter_modules(places)], f"{package}." if package else "") or (
+    return _suggest_name(
+        last, [each.name for each in pkgutil.iter_modules(places)], f"{package}." if package else ""
+    ) or (
         f"{os.getcwd()} and installed packages were searched: run pytest where {name!r} can be imported, or install it"
     )
 
@@ -176,7 +180,7 @@ def describe(error: BaseException) -> str:
     return f"{type_name(error)}: {redact(first[0][:200])}" if first else type_name(error)
 
 
-def _suggest(name: str, known: list[str], prefix: str = "") -> str:
+def _suggest_name(name: str, known: list[str], prefix: str = "") -> str:
     near = most_similar(name, known)
     return f"did you mean {prefix + near!r}?" if near else ""
 
@@ -333,11 +337,11 @@ async def enter_result(made: Any, opened: Opened) -> Any:
         made = await made
     if inspect.isasyncgen(made):
         value = _require_value(await anext(made, NOTHING))
-        opened.closers.append(lambda: _exhaust_async(made))
+        opened.closers.append(lambda: _exhaust_async_generator(made))
         return value
     if inspect.isgenerator(made):
         value = _require_value(next(made, NOTHING))
-        opened.closers.append(lambda: _exhaust(made))
+        opened.closers.append(lambda: _exhaust_generator(made))
         return value
     if isinstance(made, Mapping):
         return {name: await _enter_object(part, opened) for name, part in made.items()}
@@ -351,7 +355,7 @@ async def _enter_object(made: Any, opened: Opened) -> Any:
         return made if value is None else value
     if hasattr(made, "__enter__") and hasattr(made, "__exit__"):
         value = made.__enter__()
-        opened.closers.append(lambda: _call(lambda: made.__exit__(None, None, None)))
+        opened.closers.append(lambda: _call_close(lambda: made.__exit__(None, None, None)))
         return made if value is None else value
     _note_closing(made, opened)
     return made
@@ -361,23 +365,23 @@ def _note_closing(part: Any, opened: Opened) -> None:
     for name in ("aclose", "close"):
         close = getattr(part, name, None)
         if callable(close) and not isinstance(part, type):
-            opened.closers.append(partial(_call, close))
+            opened.closers.append(partial(_call_close, close))
             return
 
 
-async def _call(close: Callable[[], Any]) -> None:
+async def _call_close(close: Callable[[], Any]) -> None:
     done = close()
     if inspect.isawaitable(done):
         await done
 
 
-async def _exhaust_async(generator: Any) -> None:
+async def _exhaust_async_generator(generator: Any) -> None:
     again = await anext(generator, NOTHING)
     await generator.aclose()
     _refuse_second(again)
 
 
-async def _exhaust(generator: Any) -> None:
+async def _exhaust_generator(generator: Any) -> None:
     again = next(generator, NOTHING)
     generator.close()
     _refuse_second(again)

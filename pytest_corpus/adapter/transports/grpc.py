@@ -46,14 +46,14 @@ class Grpc(RawTransport):
             answer = await call
         except grpc.aio.AioRpcError as error:
             return self._envelope_of(error)
-        return _read(answer)
+        return _unpack_frame(answer)
 
     async def stream(self, envelope: Any) -> AsyncGenerator[bytes, None]:
         call = self._stream(pack(request_bytes(envelope)), metadata=self._metadata())
         last = b""
         try:
             async for message in call:
-                last = _read(message)
+                last = _unpack_frame(message)
                 yield last
         except grpc.aio.AioRpcError as error:
             if not _is_error(last):  # an error envelope may come with any status
@@ -106,7 +106,7 @@ def _is_error(frame: bytes) -> bool:
     return isinstance(body, dict) and body.get("ok") is False
 
 
-def _read(message: bytes) -> bytes:
+def _unpack_frame(message: bytes) -> bytes:
     try:
         return unpack(message)
     except ValueError as error:

@@ -117,11 +117,11 @@ class CallMultiplexer:
 
     async def unary(self, envelope: Any) -> bytes:
         """Return the only frame that answers a request."""
-        number, queue = await self._begin(envelope, streaming=False)
+        number, queue = await self._begin_call(envelope, streaming=False)
         try:
             answer = await queue.get()
         except asyncio.CancelledError:
-            await self._cancel(number)
+            await self._cancel_call(number)
             raise
         finally:
             self._waiting.pop(number, None)
@@ -131,7 +131,7 @@ class CallMultiplexer:
 
     async def stream(self, envelope: Any) -> AsyncGenerator[bytes, None]:
         """Yield the frames that answer a request, including the terminal frame."""
-        number, queue = await self._begin(envelope, streaming=True)
+        number, queue = await self._begin_call(envelope, streaming=True)
         ended = False
         try:
             while not ended or not queue.empty():
@@ -143,7 +143,7 @@ class CallMultiplexer:
         finally:
             self._waiting.pop(number, None)
             if not ended:
-                await self._cancel(number)
+                await self._cancel_call(number)
 
     async def send_raw(self, request: RawRequest, answer: RawAnswer) -> None:
         """Send a request or a whole message, and record every message until its answer and shortly after."""
@@ -153,7 +153,7 @@ class CallMultiplexer:
         try:
             if request.body is None:
                 answer.number = number = self._number + 1
-                await self._begin(request.envelope, streaming=request.streaming)
+                await self._begin_call(request.envelope, streaming=request.streaming)
             else:
                 await self._send(request.body)
             while self._ended is None and answer.fault is None and await listener.wait_for_next():
@@ -161,7 +161,7 @@ class CallMultiplexer:
                     answer.note_leaving()
                     listener.listen_for(request.listen_s)
                     if number is not None and not request.disconnect:
-                        await self._cancel(number)
+                        await self._cancel_call(number)
                     if request.disconnect:
                         break
             answer.fault = answer.fault or (None if listener.is_satisfied else self._ended)
@@ -175,7 +175,7 @@ class CallMultiplexer:
             if number is not None:
                 self._waiting.pop(number, None)
 
-    async def _begin(self, envelope: Any, *, streaming: bool) -> tuple[int, asyncio.Queue[bytes | CallFailed]]:
+    async def _begin_call(self, envelope: Any, *, streaming: bool) -> tuple[int, asyncio.Queue[bytes | CallFailed]]:
         if self._ended is not None:
             raise CallFailed(self._ended)
         if not self._waiting:
@@ -196,7 +196,7 @@ class CallMultiplexer:
             raise
         return number, queue
 
-    async def _cancel(self, number: int) -> None:
+    async def _cancel_call(self, number: int) -> None:
         if self._ended is None:
             try:
                 await asyncio.shield(self._send(b'{"cancel":%d}' % number))

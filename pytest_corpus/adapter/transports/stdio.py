@@ -27,13 +27,13 @@ class Stdio(RawTransport):
     def __init__(self, remote: Remote) -> None:
         self._command, self._hooks, self._side_channel = remote.address.command, remote.hooks, remote.side_channel
         self._proxy = remote.proxy
-        self.calls = CallMultiplexer(self._write, remote.hooks)
+        self.calls = CallMultiplexer(self._write_line, remote.hooks)
         self._program: Program | None = None
 
     async def start(self) -> None:
         """Start the program. Raises OSError if it cannot be started."""
         answers = Intake(self.calls.pass_message, MAX_ANSWER_BYTES, lambda _: self.calls.fail(too_long_failure().fault))
-        program = Program(answers, Intake(self._note, MAX_LINE, self._note), self._end)
+        program = Program(answers, Intake(self._note_line, MAX_LINE, self._note_line), self._note_end)
         provider = f"{self._hooks.url}/{PROVIDER_PATH}"
         given = {HOOKS_VARIABLE: self._hooks.url, PROVIDER_VARIABLE: provider}
         if self._proxy:
@@ -56,14 +56,14 @@ class Stdio(RawTransport):
         """Write a line and record every received line. If the client leaves, the call is cancelled."""
         await self.calls.send_raw(replace(request, disconnect=False), answer)
 
-    async def _write(self, message: bytes) -> None:
+    async def _write_line(self, message: bytes) -> None:
         assert self._program is not None
         await self._program.write(message + b"\n")
 
-    def _note(self, line: bytes) -> None:
+    def _note_line(self, line: bytes) -> None:
         self._side_channel.add_line(line.decode("utf-8", "replace"))
 
-    def _end(self, code: int | None) -> None:
+    def _note_end(self, code: int | None) -> None:
         closed, ended = "the program has closed its standard output", f"the program has ended, with exit code {code}"
         self.calls.end(CallFault("raised", closed if code is None else ended))
 

@@ -59,10 +59,10 @@ class WebSocket(RawTransport):
 
             self._socket = socket
             self._calls = calls = CallMultiplexer(say, self._remote.hooks)
-            self._reader = reader = asyncio.ensure_future(self._read(socket, calls))
+            self._reader = reader = asyncio.ensure_future(self._read_messages(socket, calls))
             return calls
 
-    async def _read(self, socket: aiohttp.ClientWebSocketResponse[bool], calls: CallMultiplexer) -> None:
+    async def _read_messages(self, socket: aiohttp.ClientWebSocketResponse[bool], calls: CallMultiplexer) -> None:
         try:
             async for message in socket:
                 if message.type is aiohttp.WSMsgType.TEXT:
@@ -79,7 +79,7 @@ class WebSocket(RawTransport):
             said = f"the connection was closed with code {code}"
             calls.end(CallFault("raised", said), is_goodbye=code in GOODBYES)
 
-    async def _open(self) -> CallMultiplexer:
+    async def _open_connection(self) -> CallMultiplexer:
         try:
             return await self.connect()
         except (aiohttp.ClientError, OSError) as error:
@@ -87,13 +87,13 @@ class WebSocket(RawTransport):
 
     async def send(self, envelope: Any) -> bytes:
         while True:
-            calls = await self._open()
+            calls = await self._open_connection()
             with contextlib.suppress(ClosedWhileIdle):  # a new connection was never idle
                 return await calls.unary(envelope)
 
     async def stream(self, envelope: Any) -> AsyncGenerator[bytes, None]:
         while True:
-            frames = (await self._open()).stream(envelope)
+            frames = (await self._open_connection()).stream(envelope)
             try:
                 async for frame in frames:
                     yield frame
@@ -105,15 +105,15 @@ class WebSocket(RawTransport):
 
     async def send_raw(self, request: RawRequest, answer: RawAnswer) -> None:
         if not request.disconnect:
-            calls = await self._open()
+            calls = await self._open_connection()
             await calls.send_raw(request, answer)
             if calls.closed_while_idle and not answer.pieces:
                 answer.fault = None
-                await (await self._open()).send_raw(request, answer)
+                await (await self._open_connection()).send_raw(request, answer)
             return
         own = WebSocket(self._remote, self._tls)
         try:
-            await (await own._open()).send_raw(request, answer)
+            await (await own._open_connection()).send_raw(request, answer)
         finally:
             await own.aclose()
 

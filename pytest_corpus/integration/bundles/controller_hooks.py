@@ -21,9 +21,9 @@ class BundleControllerHooks:
         if node.gateway.spec.socket:
             return
         channel = node.workerinput[CHANNEL] = node.gateway.newchannel()
-        channel.setcallback(partial(self._take, channel), endmarker=None)
+        channel.setcallback(partial(self._take_message, channel), endmarker=None)
 
-    def _take(self, channel: Any, message: str | None) -> None:
+    def _take_message(self, channel: Any, message: str | None) -> None:
         if message is None and not self.used:
             return
         from pytest_corpus.integration.bundles.records import results_of

@@ -51,14 +51,14 @@ class BundleFile(pytest.File):
             item: CaseItem = CaseItem.from_parent(self, name=case.id + suffix)
             item.run, item.case = run, case
             for tag in case.tags:
-                self._mark(item, tag)
+                self._add_marker(item, tag)
             yield item
         for threshold in run.bundle.thresholds:
             node: ThresholdItem = ThresholdItem.from_parent(self, name=f"threshold[{threshold}]{suffix}")
             node.run, node.threshold = run, threshold
             yield node
 
-    def _mark(self, item: pytest.Item, tag: str) -> None:
+    def _add_marker(self, item: pytest.Item, tag: str) -> None:
         name = "".join(char if char.isalnum() or char in "_.-" else "_" for char in tag)
         if name in FOREIGN_MARKERS or name.startswith("_"):
             return

@@ -55,7 +55,7 @@ class BundleResults:
         self._client = StoreClient(given[CHANNEL]) if given is not None else None
         self._shard = options.read_options(config).shard
         self.journal = self._journal(config)
-        self.server = StoreServer(self.spent_budget, self.journal, self._begin)
+        self.server = StoreServer(self.spent_budget, self.journal, self._begin_bundle)
 
     def _journal(self, config: pytest.Config) -> AnswerJournal | None:
         folder = config.getoption("corpus_bundle_resume")
@@ -82,10 +82,10 @@ class BundleResults:
         store = CaseStore(run.selected, run.bundle.concurrency, self.spent_budget, self.journal)
         if self._client is not None:
             return RemoteStore(self._client, key, store, about, eager=not run.options.stops_early)
-        self._begin(key, about, store)
+        self._begin_bundle(key, about, store)
         return store
 
-    def _begin(self, key: str, about: dict[str, Any], store: CaseStore) -> None:
+    def _begin_bundle(self, key: str, about: dict[str, Any], store: CaseStore) -> None:
         path = self._root / about["file"]
         self.roots[key], self.stores[key] = path.parent, store
         self.heads[key] = replace(from_json_value(Head, about["head"]), file=display_path(path))

@@ -47,7 +47,7 @@ def leave_in_time(code: int, former: Collection[threading.Thread], *, is_worker:
         thread for thread in (threads_that_delay_exit() | executor_threads()).difference(former) if thread.is_alive()
     ]
     if threads and (is_worker or _is_program()):
-        timer = threading.Timer(LEAVE_S, _leave, [code, threads])
+        timer = threading.Timer(LEAVE_S, _exit_process, [code, threads])
         timer.daemon = True  # the timer does not delay a process that ends in time
         timer.start()
 
@@ -64,7 +64,7 @@ def _is_program() -> bool:
     return name in ("pytest", "py")
 
 
-def _leave(code: int, threads: Iterable[threading.Thread]) -> None:
+def _exit_process(code: int, threads: Iterable[threading.Thread]) -> None:
     if not any(thread.is_alive() for thread in threads):  # functions registered with `atexit` may still run
         return
     with suppress(Exception):

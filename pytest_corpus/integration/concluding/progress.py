@@ -121,7 +121,7 @@ class Progress:
         for component, seconds in late:
             if (adapter, component) not in self.said:
                 self.said.add((adapter, component))
-                self._write(write_delay_line(component, seconds, len(self.config.getoption("tx", None) or "1")))
+                self._write_line(write_delay_line(component, seconds, len(self.config.getoption("tx", None) or "1")))
         self._add_mark(now)
         is_estimated = self.estimated or self.calls < FIRST or now - self.started < RECENT_S
         is_due = now - self.reported >= EVERY_S and not self.has_bar
@@ -132,12 +132,12 @@ class Progress:
         if not is_estimated:
             self.estimated = True
             if by_calls_s >= SHORT_S:
-                self._write(remaining_line(self.calls, calls_left, elapsed_s, by_calls_s))
+                self._write_line(remaining_line(self.calls, calls_left, elapsed_s, by_calls_s))
         if is_due:
             self.reported = now
             if self.total >= self.done:
                 left_s = max(by_calls_s, by_tests_s) if self.done < self.total else 0.0
-                self._write(progress_line(self.done, self.total, elapsed_s, left_s))
+                self._write_line(progress_line(self.done, self.total, elapsed_s, left_s))
 
     @property
     def total(self) -> int:
@@ -174,7 +174,7 @@ class Progress:
         while len(self.marks) > 2 and self.marks[1][0] < now - RECENT_S:
             self.marks.popleft()
 
-    def _write(self, text: str) -> None:
+    def _write_line(self, text: str) -> None:
         terminal = self.config.pluginmanager.get_plugin("terminalreporter")
         if terminal is not None:
             if self.config.getoption("dist", "no") == "no":

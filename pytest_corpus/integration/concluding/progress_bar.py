@@ -29,7 +29,7 @@ class ProgressBar:
         with suppress(OSError):  # the process has no terminal
             self._terminal = os.open("/dev/tty", os.O_WRONLY | os.O_NOCTTY)
 
-    def _put(self, line: str) -> None:
+    def _put_line(self, line: str) -> None:
         """Write a text below the current line, and move the cursor back."""
         column = self._writer.width_of_current_line
         back = f"{ABOVE}\r" + (f"\x1b[{column}C" if column else "")
@@ -40,7 +40,7 @@ class ProgressBar:
     def remove(self) -> None:
         """Clear the line, if it is shown."""
         if self._is_shown:
-            self._put("")
+            self._put_line("")
             self._is_shown = False
 
     def _hide_during_hook(self) -> Hook:
@@ -50,7 +50,7 @@ class ProgressBar:
         if not self._line or now - self._made >= EVERY_S:
             self._made, self._line = now, self._text()
         if self._line:
-            self._put(self._line[: self._writer.fullwidth - 1])
+            self._put_line(self._line[: self._writer.fullwidth - 1])
             self._is_shown = True
         return result
 

@@ -52,32 +52,32 @@ class UnusedOptions:
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         if not session.testsfailed:  # a module that failed to import may declare a suite
-            self._check()
+            self._check_options()
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, exitstatus: int) -> Generator[None, object, object]:
         result = yield
         ended = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
         if self._distributes and exitstatus in ended:  # the controller collects nothing itself
-            self._check()
+            self._check_options()
         return result
 
-    def _check(self) -> None:
+    def _check_options(self) -> None:
         plugins = self._config.pluginmanager
         bundles, conformance = plugins.has_plugin(BUNDLES), plugins.get_plugin(CONFORMANCE)
         if not bundles and (conformance is None or not conformance.state.adapters.known):
             what = "no adapter, client library or behaviour bundle is declared; name one, as in "
-            self._refuse(self._given, f"{what}--corpus-adapter=mypkg.module:factory")
+            self._refuse_options(self._given, f"{what}--corpus-adapter=mypkg.module:factory")
         remote = conformance is not None and any(
             not adapter.declaration.in_process for adapter in conformance.state.adapters.known.values()
         )
         if UPSTREAM in self._given and not remote:
-            self._refuse((UPSTREAM,), "it is for adapters at an address; in a factory call provider.proxy")
+            self._refuse_options((UPSTREAM,), "it is for adapters at an address; in a factory call provider.proxy")
         alone = tuple(word for word in self._given if word.removeprefix(PREFIX) in OF_BUNDLES)
         if alone and not bundles:
-            self._refuse(alone, "no behaviour bundle is collected; name its folder or file")
+            self._refuse_options(alone, "no behaviour bundle is collected; name its folder or file")
 
-    def _refuse(self, words: tuple[str, ...], why: str) -> None:
+    def _refuse_options(self, words: tuple[str, ...], why: str) -> None:
         several = "does" if len(words) == 1 else "do"
         named = " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
         raise pytest.UsageError(f"{printable(named)} {several} nothing in this run: {why}")

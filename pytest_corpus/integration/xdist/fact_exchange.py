@@ -65,7 +65,7 @@ class FactServer:
                 for waiting in self._waiting.values():
                     waiting[:] = [each for each in waiting if each is not worker]
                 for name in [name for name, finder in self._finders.items() if finder is worker]:
-                    self._end(name)
+                    self._end_search(name)
                 return
             kind, name, given = json.loads(text)
             if kind == "ask":
@@ -75,7 +75,7 @@ class FactServer:
                 self._facts[name] = given
                 self._size += len(text)
             if name in self._facts or self._finders.get(name) is worker:
-                self._end(name)
+                self._end_search(name)
 
     def _ask(self, worker: Channel, name: str) -> None:
         if name in self._facts:
@@ -94,7 +94,7 @@ class FactServer:
             finder = self._finders.get(wanted) if wanted is not None else None
         return finder is None
 
-    def _end(self, name: str) -> None:
+    def _end_search(self, name: str) -> None:
         """Give a fact to the workers that wait for it; without a fact, let the first of them find it out."""
         self._finders.pop(name, None)
         for worker in self._waiting.pop(name, []):

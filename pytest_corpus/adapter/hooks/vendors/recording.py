@@ -189,7 +189,7 @@ class Recording:
         key, number, answer = key_of(asked), line["number"], line["answer"]
         if number in self._kept[key]:
             raise refused("a second answer to the same request")
-        parts = [(ms, _bytes(part)) for ms, part in answer["parts"]]
+        parts = [(ms, _decode_bytes(part)) for ms, part in answer["parts"]]
         self._kept[key][number] = found = KeptAnswer(
             answer.get("status"),
             answer.get("reason"),
@@ -211,7 +211,7 @@ class Recording:
             return
         whole, parts, at = self._secrets.mask_bytes(b"".join(part for _, part in answer.parts)), [], 0
         for ms, part in answer.parts:
-            parts.append([ms, _text(whole[at : at + len(part)])])
+            parts.append([ms, _encode_bytes(whole[at : at + len(part)])])
             at += len(part)
         found: dict[str, Any] = {"ms": answer.at_ms, "parts": parts, "ending": answer.ending, "took_ms": answer.took_ms}
         if answer.status is not None:
@@ -357,27 +357,27 @@ def _body(data: bytes) -> dict[str, Any] | None:
     if not data:
         return None
     if (value := read_plainly(data)) is not NOT_PLAIN:
-        return {"json": _plain(value)}
-    text = _text(data)
+        return {"json": _normalize_numbers(value)}
+    text = _encode_bytes(data)
     return {"text": text} if isinstance(text, str) else text
 
 
-def _plain(value: Any) -> Any:
+def _normalize_numbers(value: Any) -> Any:
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return int(value)
     if isinstance(value, dict):
-        return {name: _plain(each) for name, each in value.items()}
-    return [_plain(each) for each in value] if isinstance(value, list) else value
+        return {name: _normalize_numbers(each) for name, each in value.items()}
+    return [_normalize_numbers(each) for each in value] if isinstance(value, list) else value
 
 
-def _text(data: bytes) -> str | dict[str, str]:
+def _encode_bytes(data: bytes) -> str | dict[str, str]:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
         return {"base64": base64.b64encode(data).decode()}
 
 
-def _bytes(part: str | Mapping[str, str]) -> bytes:
+def _decode_bytes(part: str | Mapping[str, str]) -> bytes:
     return part.encode("utf-8", "replace") if isinstance(part, str) else base64.b64decode(part["base64"])
 
 
