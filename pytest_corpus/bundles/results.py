@@ -50,7 +50,7 @@ class Usage:
     cost: float | None = None
 
     def plus(self, other: "Usage") -> "Usage":
-        """Return the sum of both uses."""
+        """Return the sum of this usage and another one."""
         return Usage(self.calls + other.calls, _sum(self.tokens, other.tokens), _sum(self.cost, other.cost))
 
 

@@ -118,12 +118,12 @@ def warn(text: str) -> None:
     sys.stderr.write(printable(text) + "\n")
 
 
-def green(text: str) -> str:
+def make_green(text: str) -> str:
     """Return a word in green if stdout is a terminal with colours."""
     return _colour(text, "32")
 
 
-def red(text: str) -> str:
+def make_red(text: str) -> str:
     """Return a word in red if stdout is a terminal with colours."""
     return _colour(text, "31")
 

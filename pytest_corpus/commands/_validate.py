@@ -172,7 +172,7 @@ class _Checker:
             console.warn(f"{PROG}: {where}: {path or 'the whole'} is deprecated in {schema} (edition {edition})")
         if self.given.format == "text" and (self.given.verbose or (self.alone and document.line is None)):
             self.progress.clear()
-            console.print_verdict(where, console.green("valid"), f"{schema} (edition {edition})")
+            console.print_verdict(where, console.make_green("valid"), f"{schema} (edition {edition})")
 
     def _add_finding(
         self,
@@ -190,7 +190,7 @@ class _Checker:
 
     def _say_refused(self, where: str, refused: SchemaValidationError) -> None:
         self.progress.clear()
-        console.print_verdict(where, console.red("not a valid"), f"{refused.schema} (edition {refused.edition})")
+        console.print_verdict(where, console.make_red("not a valid"), f"{refused.schema} (edition {refused.edition})")
         problems = refused.problems
         console.say(*(f"  {problem.one_line}" for problem in problems[: self.given.max_errors]))
         if len(problems) > self.given.max_errors:

@@ -153,12 +153,12 @@ def _find_hint(begin: bytes, sse: bool, report: StreamReport) -> str:
 def _print_outcome(outcome: _Outcome) -> None:
     if outcome.flaw:
         console.print_verdict(
-            outcome.file, console.red("not a valid"), f"{outcome.config.component} stream: {outcome.flaw}"
+            outcome.file, console.make_red("not a valid"), f"{outcome.config.component} stream: {outcome.flaw}"
         )
         return
     report = outcome.report
     assert report is not None
-    word = console.green("valid") if report.is_valid else console.red("not a valid")
+    word = console.make_green("valid") if report.is_valid else console.make_red("not a valid")
     config, total = outcome.config, report.total_frames
     edition = f"edition {config.edition}" if config.edition else ""
     framing = "" if config.framing == "canonical" else "overlay frames"

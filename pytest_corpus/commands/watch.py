@@ -78,7 +78,7 @@ def _run_round(given: argparse.Namespace, left: Sequence[Mapping[str, Any]]) -> 
             return _show(document, [*violated, *others])
         satisfied = {entry["id"] for entry in view.requirements_of_status(document, "satisfied")}
         if fixed := [name for name in wanted if name in satisfied]:
-            console.say(f"{console.green('fixed')}: {', '.join(fixed)}")
+            console.say(f"{console.make_green('fixed')}: {', '.join(fixed)}")
     document = _run_suite(given, ())
     return list(left) if document is None else _show(document, view.order_violations(document))
 
@@ -103,14 +103,16 @@ def _run_suite(given: argparse.Namespace, ids: Sequence[str]) -> Document | None
 def _show(document: Document, left: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Print the finding to fix first, or the verdict if nothing is open; return the open requirements as a list."""
     if not left:
-        console.print_verdict("verdict", console.green(view.verdict_words(document)), "")
+        console.print_verdict("verdict", console.make_green(view.verdict_words(document)), "")
         return []
     first, musts = left[0], sum(entry["level"] == "MUST" for entry in left)
     counted = f"{len(left)} open, {musts} of them MUST"
     if sys.stdout.isatty() and find_spec("rich") is not None:
         _show_requirement(first, f"{counted}; waiting for a change")
         return list(left)
-    console.say("", f"{console.red(first['id'])} ({first['level']}, {TITLES[first['component']]}): {first['text']}")
+    console.say(
+        "", f"{console.make_red(first['id'])} ({first['level']}, {TITLES[first['component']]}): {first['text']}"
+    )
     console.say(
         *_finding_lines(first), f"  source:   {', '.join(first['source'])}", "", f"{counted}; waiting for a change"
     )

@@ -94,7 +94,7 @@ class Rubric:
 
 @dataclass(frozen=True)
 class Scorer:
-    """A scorer with the lowest score that passes. Without similarity and rubric, a plugin defines its function."""
+    """A scorer, and the lowest score that passes. Without similarity and rubric, a plugin defines its function."""
 
     name: str
     minimum: float = 1.0

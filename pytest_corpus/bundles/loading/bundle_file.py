@@ -203,7 +203,7 @@ class _BundleLoader:
         return prompt, system
 
     def _read_template(self, given: str, *path: Key) -> Template | None:
-        def made() -> Template:
+        def make_template() -> Template:
             path = resolve_inside(self._folder, given)
             template = Template(read_text(path), display_path(path))
             try:
@@ -212,7 +212,7 @@ class _BundleLoader:
                 raise BundleError(BundleProblem(display_path(path), str(error), error.line)) from None
             return template
 
-        return self._collect_problems(made, *path)
+        return self._collect_problems(make_template, *path)
 
     def _schema(self) -> OutputSchema | None:
         given = self._given.get("output_contract", {}).get("schema_path")

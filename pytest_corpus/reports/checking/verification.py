@@ -183,7 +183,7 @@ def _check_tests(document: Mapping[str, Any], component: str, shipped: Mapping[s
 
 
 def _check_entry(entry: Mapping[str, Any], made: Mapping[str, Any], of: Capabilities, runs: int) -> Iterator[str]:
-    """Yield differences from the entry that the tests produce (`made`), and values that no test can cause."""
+    """Yield differences from the entry that its tests produce (`made`), and values that no test can cause."""
     tests, known = entry["tests"], catalogue()[entry["id"]]
     keys = {*entry, *made}
     if runs:  # repeated tests report only some of their reasons

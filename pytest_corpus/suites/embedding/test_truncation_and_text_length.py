@@ -9,7 +9,7 @@ from pytest_corpus.kit.fixtures import core
 from pytest_corpus.kit.generation import generate
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.suites.embedding.support.answers import failures_of, normal_text, same_text, texts_of, vector_of
+from pytest_corpus.suites.embedding.support.answers import failures_of, is_same_text, normal_text, texts_of, vector_of
 from pytest_corpus.suites.embedding.support.component import Embedding, embedding
 from pytest_corpus.suites.embedding.support.requests import OPERATIONS
 from pytest_corpus.suites.embedding.support.scenarios import truncation
@@ -118,7 +118,7 @@ def test_what_is_left_is_within_the_limit(embedding: Embedding, operation: str, 
     truncation.require_cut(embedding, operation, text, reply)
     expect.applicable(texts_of(reply), "no text comes back")
     for told in texts_of(reply):
-        shorter = not same_text(told, text)
+        shorter = not is_same_text(told, text)
         fits = len(told) <= limit or not embedding.counts_characters
         expect.check(not shorter or fits, f"at most {limit} characters", f"{len(told)}", "text")
         expect.check(
@@ -150,7 +150,7 @@ def test_a_text_is_cut_at_its_end(embedding: Embedding) -> None:
     text = truncation.too_long_text(embedding, "twice")
     reply = embedding.embed_once(text, truncate=True)
     found = truncation.cut_vector(embedding, text, reply)
-    told = [part for part in texts_of(reply) if not same_text(part, text)]
+    told = [part for part in texts_of(reply) if not is_same_text(part, text)]
     if told:
         kept = all(normal_text(text).startswith(normal_text(part)) for part in told)
         expect.check(kept, "the beginning of the text", "another part", "result.text")

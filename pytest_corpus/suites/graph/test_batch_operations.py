@@ -16,7 +16,7 @@ from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.run_state import MANY
 from pytest_corpus.suites.graph.support.scenarios import batches, isolation
-from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of, rows
+from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of, read_rows
 from pytest_corpus.suites.graph.support.scenarios.batches import (
     FAILING,
     MIXED,
@@ -317,7 +317,7 @@ def test_a_batch_that_is_refused_is_not_applied(graph: Graph) -> None:
     sandbox = require_carrier(graph)
     batches.require_room(graph, 2)
     written = []
-    for bad in [row for row in rows() if (row.requirement, row.inside) == ("GRA-BATCH-9", "ops")][::2]:
+    for bad in [row for row in read_rows() if (row.requirement, row.inside) == ("GRA-BATCH-9", "ops")][::2]:
         node = sandbox.node(bad.name)
         reply = sandbox.call_many(
             "batch", put_operation(sandbox, node), bad.apply_to(put_operation(sandbox, sandbox.node("bad")))
@@ -333,7 +333,7 @@ def test_a_transaction_that_is_refused_is_not_applied(graph: Graph) -> None:
     """A transaction with an item that is not an operation, or with a bad timeout, writes no node."""
     sandbox = require_carrier(graph, "transaction")
     batches.require_room(graph, 2)
-    for bad in [row for row in rows() if (row.requirement, row.inside) == ("GRA-TXN-6", "operations")][::2]:
+    for bad in [row for row in read_rows() if (row.requirement, row.inside) == ("GRA-TXN-6", "operations")][::2]:
         item = bad.apply_to(put_operation(sandbox, sandbox.node("bad")))
         reply = sandbox.call_many("transaction", put_operation(sandbox, sandbox.node(bad.name)), item)
         expect.either(reply, "BadRequest", "NotSupported")

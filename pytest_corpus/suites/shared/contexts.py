@@ -55,6 +55,6 @@ def similar_tenants(subject: Subject, number: int = 0) -> list[dict[str, str]]:
 
 
 def require_tenants(subject: Subject, *, claimed: bool = True) -> None:
-    """Check that capabilities claim to isolate tenants (R25), or that they do not, with `claimed` false (R127)."""
+    """Check that capabilities claim that tenants are isolated (R25); with `claimed` false, that they do not (R127)."""
     if (subject.capabilities.flag("supports_multi_tenant") is True) is not claimed:
         raise NotApplicable("supports_multi_tenant is not claimed" if claimed else "supports_multi_tenant is claimed")

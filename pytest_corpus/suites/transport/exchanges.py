@@ -87,7 +87,7 @@ def send(subject: Subject, request: RawRequest) -> SeenExchange:
 
 
 def capabilities(subject: Subject) -> SeenExchange:
-    """Return a plain unary success."""
+    """Return a successful unary exchange: a call of `capabilities`."""
     return send_once(subject, "capabilities", RawRequest(subject.envelope("capabilities")))
 
 

@@ -49,7 +49,9 @@ def batch_of(vector: Vector, count: int) -> list[dict[str, Any]]:
 @pytest.mark.requirement("VEC-LIMIT-1")
 def test_the_largest_batch_is_stored(vector: Vector) -> None:
     """A batch of exactly `max_batch_size` vectors is accepted and stored completely."""
-    expect.applicable(vector.limits.batch == vector.capabilities.limit("max_batch_size"), "batch operations are denied")
+    expect.applicable(
+        vector.limits.most_in_batch == vector.capabilities.limit("max_batch_size"), "batch operations are denied"
+    )
     filters = vector.features.filters
     most = largest_batch(vector)
     sandbox, items = vector.sandbox(), batch_of(vector, most)
@@ -117,7 +119,7 @@ def test_more_matches_than_the_most_are_refused(vector: Vector, operation: str, 
     vector.require("query", operation)
     good = vector.requests.minimal("query")
     query = {**good, "top_k": vector.limits.require_limit("max_top_k") + more}
-    queries = [good, query] if (vector.limits.batch or 2) > 1 else [query]
+    queries = [good, query] if (vector.limits.most_in_batch or 2) > 1 else [query]
     expect.refusal(vector.call(operation, vector.requests.query_arguments(operation, *queries)), "BadRequest")
 
 
@@ -163,23 +165,25 @@ def test_a_batch_has_a_result_for_each_query(vector: Vector, count: int) -> None
     """A batch has as many results as queries, each valid under the schema."""
     vector.require("query", "batch_query")
     if count == MANY:
-        is_right = vector.limits.batch is None or vector.limits.batch >= MANY
-        expect.applicable(is_right, f"a batch holds at most {vector.limits.batch} queries")
+        is_right = vector.limits.most_in_batch is None or vector.limits.most_in_batch >= MANY
+        expect.applicable(is_right, f"a batch holds at most {vector.limits.most_in_batch} queries")
         expect.applicable(can_take_long_batch(vector), f"a batch of {MANY} queries is refused")
         expect_audited("VEC-MULTI-1", expect_results(send_many(vector), MANY), vector)
         return
     query = vector.requests.minimal("query")
-    expect_audited("VEC-MULTI-1", send_batch(vector, *[query] * min(count, vector.limits.batch or count)), vector)
+    expect_audited(
+        "VEC-MULTI-1", send_batch(vector, *[query] * min(count, vector.limits.most_in_batch or count)), vector
+    )
 
 
 def can_take_long_batch(vector: Vector) -> bool:
     """True if a long batch is possible: no stated limit forbids it, and it is not refused permanently."""
-    return (vector.limits.batch or MANY) >= MANY and not send_many(vector).is_a(*PERMANENT)
+    return (vector.limits.most_in_batch or MANY) >= MANY and not send_many(vector).is_a(*PERMANENT)
 
 
 def long_batch_size(vector: Vector) -> int:
     """Return a number of queries for a long batch that is surely not too long."""
-    return min(vector.limits.batch or MANY, MANY if can_take_long_batch(vector) else FEW)
+    return min(vector.limits.most_in_batch or MANY, MANY if can_take_long_batch(vector) else FEW)
 
 
 @remembered

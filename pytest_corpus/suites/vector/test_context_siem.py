@@ -107,7 +107,7 @@ def test_another_upsert_under_the_same_key_is_another_request(vector: Vector, di
     changes: list[list[dict[str, Any]]] = [] if alone else [[{**first, "id": vector.name()}]]
     changes.append([{**first, "metadata": {"kind": "other"}}])
     changes.append([{**first, "metadata": {"kind": "other"}, "vector": direction(150, vector.dimensions)}])
-    changes += [] if vector.limits.batch == 1 else [[*changes[-1], vector.item(100)]]
+    changes += [] if vector.limits.most_in_batch == 1 else [[*changes[-1], vector.item(100)]]
     sandbox, key = vector.sandbox(), new_key()
     expect.success(with_context(sandbox, **key).upsert(first), "an upsert")
     held = {first["id"]: first}
@@ -281,7 +281,7 @@ def test_a_replay_has_the_failures_of_the_first_call(vector: Vector) -> None:
     """The replay of an upsert with failed parts is answered with exactly the same failures in the same order."""
     vector.require("upsert")
     sandbox, key = vector.sandbox(), new_key()
-    items = [vector.item(angle) for angle in (20, 80, 140)][: vector.limits.batch or 3]
+    items = [vector.item(angle) for angle in (20, 80, 140)][: vector.limits.most_in_batch or 3]
     items[1:] = [{**item, "vector": [*item["vector"], 0.5]} for item in items[1:]]
     first = with_context(sandbox, **context_with_key(key)).upsert(*items)
     expect.applicable(first.failed_items, "an upsert with a bad vector is refused whole")

@@ -134,7 +134,7 @@ def test_every_id_of_a_list_is_deleted(vector: Vector) -> None:
     vector.limits.require_batch_of()
     items = [vector.item(10 + 14 * number) for number in range(12)]
     sandbox = vector.sandbox(*items)
-    doomed = [item["id"] for item in items][-min(11, vector.limits.batch or 11) :]
+    doomed = [item["id"] for item in items][-min(11, vector.limits.most_in_batch or 11) :]
     unknown = [vector.name("unknown") for _ in range(LONG - len(doomed))]
     reply = sandbox.delete(ids=[*unknown, *doomed])
     if reply.is_a("BadRequest", "NotSupported") or reply.failed_items:
@@ -169,7 +169,7 @@ def test_a_delete_leaves_all_others(vector: Vector) -> None:
     if len(sandbox.contents()) == written:  # otherwise VEC-UPSERT-13 reports the ids
         sandbox.remove(*gone)
         never = {kind: word for kind, word in {**INJECTIONS, **WORDS}.items() if kind not in (*CONTROLS, "long")}
-        unknown = [*fill_in(choose(never, vector.limits.batch or len(never)), stem).values()]
+        unknown = [*fill_in(choose(never, vector.limits.most_in_batch or len(never)), stem).values()]
         expect.either(sandbox.delete(ids=unknown), *PERMANENT)
         found = expect_present(sandbox, twins[1], *others.values())
         with expect.resting_on("VEC-DELETE-3"):
@@ -189,7 +189,7 @@ def test_a_delete_by_filter_removes_what_meets_it(vector: Vector, requirement: s
         expect_present(sandbox, items[0], *kept)
         expect.success(sandbox.delete(filter={"kind": "a"}), "a delete by filter")
         expect_present(sandbox, *kept)
-        expect_delete_by_odd_word(vector, sandbox, kept)
+        expect_delete_by_unusual_word(vector, sandbox, kept)
         return
     expect.success(sandbox.delete(filter={"kind": "a"}), "a delete by filter")
     found = sandbox.ids(items[0]["vector"], 5), sandbox.ids(items[0]["vector"], 5, filter={"kind": "a"})
@@ -197,7 +197,7 @@ def test_a_delete_by_filter_removes_what_meets_it(vector: Vector, requirement: s
     expect.check(not left, "all of them gone", f"at least {len(left)} of {len(items)} are there")
 
 
-def expect_delete_by_odd_word(vector: Vector, sandbox: VectorSandbox, kept: Sequence[Item]) -> None:
+def expect_delete_by_unusual_word(vector: Vector, sandbox: VectorSandbox, kept: Sequence[Item]) -> None:
     """Check that a delete by an unusual word removes only vectors with this value, or is refused permanently (R138)."""
     words = fill_in(choose(INJECTIONS, 2, ["expression", "condition"]), "w")
     items = items_with_value(vector, words, "kind")
@@ -237,7 +237,7 @@ def test_the_count_of_a_delete_is_true(vector: Vector, requirement: str) -> None
     else:
         sandbox, items = four_vectors(vector)
         ids = [item["id"] for item in items]
-        wanted = [({"ids": ids[:1]}, 1), *([] if vector.limits.batch == 1 else [({"ids": ids[1:3]}, 2)])]
+        wanted = [({"ids": ids[:1]}, 1), *([] if vector.limits.most_in_batch == 1 else [({"ids": ids[1:3]}, 2)])]
     for args, count in wanted:
         result = expect.success(sandbox.delete(**args), "the deletion")
         expect_count(result, count)

@@ -38,12 +38,12 @@ def test_an_upsert_of_another_dimension_is_a_mismatch(vector: Vector) -> None:
         for wrong in wrong_lengths(vector):
             checks.expect_refused_or_reported(sandbox.upsert({**item, "vector": wrong}), MISMATCH)
 
-    if vector.namespaces or vector.limits.fixed:
+    if vector.namespaces or vector.limits.fixed_dimensions:
         mismatch(vector.item())
     sandbox.put(held)
     mismatch(vector.item())
     mismatch(held)
-    if (vector.namespaces or vector.limits.fixed) and vector.works("delete"):
+    if (vector.namespaces or vector.limits.fixed_dimensions) and vector.works("delete"):
         sandbox.remove(held["id"])
         mismatch(vector.item())
 
@@ -70,7 +70,7 @@ def test_a_query_of_another_dimension_is_a_mismatch(vector: Vector, requirement:
     operation, good = "query" if requirement == "VEC-DIM-2" else "batch_query", vector.requests.minimal("query")
     vector.require("query", operation)
     filtered = [{**good, "filter": {"kind": "home"}}] if operation == "query" and vector.features.filters_work() else []
-    several = operation == "batch_query" and (vector.limits.batch or 2) > 1
+    several = operation == "batch_query" and (vector.limits.most_in_batch or 2) > 1
     for query, wrong in product((good, *filtered), wrong_lengths(vector)):
         bad = {**query, "vector": wrong}
         for queries in ((bad, good), (good, bad)) if several else ((bad,),):
@@ -118,7 +118,7 @@ def test_the_most_dimensions_can_be_used(vector: Vector, requirement: str) -> No
     """A namespace of `max_dimensions` accepts and returns vectors; a namespace of one dimension more is refused."""
     vector.features.need_namespaces("create_namespace")
     most = vector.limits.require_limit("max_dimensions", MOST_DIMENSIONS if requirement == "VEC-DIM-6" else None)
-    expect.applicable(vector.limits.fixed in (None, most), "the dimensions are fixed")
+    expect.applicable(vector.limits.fixed_dimensions in (None, most), "the dimensions are fixed")
     if requirement == "VEC-DIM-6":
         args = vector.namespace_args(dimensions=most)
         checks.upsert_and_query(vector, args, f"{most} dimensions")
@@ -138,7 +138,9 @@ def test_the_most_dimensions_can_be_used(vector: Vector, requirement: str) -> No
 def test_each_namespace_keeps_its_own_dimensions(vector: Vector) -> None:
     """Two namespaces of different dimensions accept only vectors of their own dimensions, also if created again."""
     vector.features.need_namespaces()
-    expect.applicable(vector.dimensions > 1 and not vector.limits.fixed, "all namespaces have the same dimensions")
+    expect.applicable(
+        vector.dimensions > 1 and not vector.limits.fixed_dimensions, "all namespaces have the same dimensions"
+    )
     sizes = (vector.dimensions, vector.dimensions - 1)
     sandboxes = [vector.sandbox(dimensions=size) for size in sizes]
     items: list[dict[str, Any]] = [{"id": vector.name(), "vector": direction(40, size)} for size in sizes]

@@ -166,7 +166,7 @@ def test_a_filter_compares_whole_values(vector: Vector, requirement: str) -> Non
     vector.features.need_filters()
     filters, odd, taken = HELD[requirement][1], dict[str, Item](), dict[str, Item]()
     if requirement == "VEC-FILTER-5":
-        items = held_items(vector, requirement)
+        items = items_for_requirement(vector, requirement)
         sandbox = vector.sandbox(*items)
         odd = unusual_items(vector)
         taken = offer_items(sandbox, odd)
@@ -193,14 +193,16 @@ def may_be_refused(value: Any) -> bool:
     return isinstance(value, int) and abs(value) > LARGE
 
 
-def held_items(vector: Vector, requirement: str) -> list[Item]:
-    """Return vectors with the metadata of a row of `HELD`."""
+def items_for_requirement(vector: Vector, requirement: str) -> list[Item]:
+    """Return vectors with the metadata that the table `HELD` has for a requirement."""
     return [vector.item(20 + 40 * number, metadata) for number, metadata in enumerate(HELD[requirement][0])]
 
 
 def sandbox_with_metadata(vector: Vector, requirement: str) -> tuple[VectorSandbox, list[Item]]:
     """Return a sandbox with the vectors of some rows of `HELD`, the rows of this requirement first."""
-    rows = cached(vector, "held", lambda: {name: held_items(vector, name) for name in HELD if name != "VEC-FILTER-5"})
+    rows = cached(
+        vector, "held", lambda: {name: items_for_requirement(vector, name) for name in HELD if name != "VEC-FILTER-5"}
+    )
     [sandbox] = shared_sandboxes(
         vector, "held", lambda: [vector.sandbox(*(item for row in rows.values() for item in row))]
     )
@@ -233,7 +235,7 @@ def test_the_filter_applies_before_the_cut(vector: Vector) -> None:
         found = sandbox.ids(direction(0, vector.dimensions), top_k, **narrowed)
         is_right = set(found) <= {item["id"] for item in far}
         expect.check(is_right, "vectors that meet the filter", "vectors that do not meet it")
-        if vector.limits.post_filters or vector.limits.is_approximate:
+        if vector.limits.filters_after_search or vector.limits.is_approximate:
             first = sandbox.ids(far[0]["vector"], 1, **narrowed)
             is_right = first == [far[0]["id"]]
             expect.check(is_right, "the match of the filter that comes first without it", f"{len(first)}")
@@ -247,7 +249,9 @@ def test_the_filter_applies_before_the_cut(vector: Vector) -> None:
 def test_a_crowd_does_not_push_out_what_meets_the_filter(vector: Vector) -> None:
     """A filter still finds its matches after many nearer vectors were written that do not match."""
     vector.features.need_filters()
-    expect.applicable(not vector.limits.post_filters, "capabilities say that filters are applied after the search")
+    expect.applicable(
+        not vector.limits.filters_after_search, "capabilities say that filters are applied after the search"
+    )
     vector.features.need_direction()
     sandbox = vector.sandbox(*(vector.item(degrees, {"kind": "far"}) for degrees in (12, 13, 14, 15)))
     query: dict[str, Any] = {"vector": direction(8, vector.dimensions), "top_k": 3, "filter": {"kind": "far"}}
@@ -257,7 +261,7 @@ def test_a_crowd_does_not_push_out_what_meets_the_filter(vector: Vector) -> None
         expect.check(before, "the vectors that meet the filter", "no matches", "result.matches")
     written = 0
     for count in CROWDS:
-        if vector.limits.batch and count > vector.limits.batch * MOST_BATCHES:
+        if vector.limits.most_in_batch and count > vector.limits.most_in_batch * MOST_BATCHES:
             raise NotApplicable(f"{count} vectors take more than {MOST_BATCHES} upserts")
         crowd = [vector.item(6 + 4 * number / count, {"kind": "near"}) for number in range(written, count)]
         with suppress(Full):  # a quota may leave room for fewer

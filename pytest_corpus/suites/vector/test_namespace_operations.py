@@ -225,7 +225,7 @@ def test_without_a_namespace_the_default_one_is_meant(vector: Vector) -> None:
 def test_a_namespace_without_a_metric_can_be_used(vector: Vector, given: dict[str, Any]) -> None:
     """A namespace that was created without a metric accepts a vector, and a query finds it."""
     vector.features.need_namespaces("create_namespace", "query")
-    args = {"namespace": vector.name("corpus"), "dimensions": vector.limits.usual, **given}
+    args = {"namespace": vector.name("corpus"), "dimensions": vector.limits.usual_dimensions, **given}
     reply = vector.call("create_namespace", args)
     claimed = any(isinstance(value, str) for _, value in vector.capabilities.extensions(*DEFAULT_METRIC))
     if reply.is_a("BadRequest") and (given or not claimed):

@@ -83,7 +83,7 @@ def test_an_id_is_in_the_matches_once(vector: Vector) -> None:
     """Two items with one id in one upsert, and one of them again in the next upsert, are one match."""
     first = vector.item(40)
     sandbox = vector.sandbox()
-    for batch in ((first, {**first, "metadata": {"kind": "last"}})[: vector.limits.batch or 2], (first,)):
+    for batch in ((first, {**first, "metadata": {"kind": "last"}})[: vector.limits.most_in_batch or 2], (first,)):
         sandbox.upsert(*batch)
         found = sandbox.ids(first["vector"], 5)
         expect.check(found.count(first["id"]) < 2, "the id once", f"{found.count(first['id'])} times", "result.matches")
@@ -212,7 +212,7 @@ def test_any_finite_number_is_a_component(vector: Vector, kind: str) -> None:
     item, other = vector.item(), vector.item()
     item["vector"], other["vector"] = components[kind], [-component for component in components[kind]]
     sandbox = vector.sandbox()
-    for batch in ((item,), (other,)) if vector.limits.batch == 1 else ((item, other),):
+    for batch in ((item,), (other,)) if vector.limits.most_in_batch == 1 else ((item, other),):
         expect.full_success(sandbox.upsert(*batch), "an upsert of such components")
     if canonical_metric(sandbox.metric) == "cosine" or vector.dimensions > 1:
         is_right = sandbox.ids(components[kind], 1) == [item["id"]]

@@ -78,7 +78,7 @@ def arguments(vector: Vector, place: str, key: str, value: Any, *, at_end: bool)
     if place == "batched":
         good = vector.requests.minimal("query")
         bad = replace_value(good, key, value)
-        queries = [bad] if vector.limits.batch == 1 else [good, bad] if at_end else [bad, good]
+        queries = [bad] if vector.limits.most_in_batch == 1 else [good, bad] if at_end else [bad, good]
         return vector.requests.query_arguments("batch_query", *queries)
     whole = {**vector.item(), **value} if key == "vectors" and isinstance(value, dict) and value else value
     return replace_value(vector.requests.minimal(place), key, whole)

@@ -138,7 +138,7 @@ def test_what_was_upserted_is_found_by_a_query_asked_before(vector: Vector) -> N
 def test_every_vector_of_a_batch_is_stored(vector: Vector, count: int) -> None:
     """All vectors of a batch are found, each with its own metadata and components."""
     vector.limits.require_batch_of()
-    count = min(count, vector.limits.batch or count)
+    count = min(count, vector.limits.most_in_batch or count)
     sandbox = vector.sandbox()
     items = [vector.item(5 + 170 * part / count, {"part": part}) for part in range(count)]
     sandbox.put(*items)
@@ -156,7 +156,7 @@ def test_an_upsert_of_a_known_id_replaces_the_vector(vector: Vector) -> None:
         for each, degrees in zip(firsts, (170, 164, 158), strict=True)
     }
     with_context(sandbox, **new_key()).put(moved[alone["id"]])
-    if vector.limits.batch != 1:
+    if vector.limits.most_in_batch != 1:
         more = vector.item(60)
         sandbox.put(more, moved[batched["id"]])
         sandbox.remove(more["id"])
@@ -255,7 +255,7 @@ def test_the_counts_of_an_upsert_are_true(vector: Vector) -> None:
     """New and overwritten vectors count as processed, and no vector counts as failed."""
     sandbox, items = vector.sandbox(), [vector.item(20 + 30 * part) for part in range(4)]
     for size in (1, 4, 4):
-        batch = items[: min(size, vector.limits.batch or size)]
+        batch = items[: min(size, vector.limits.most_in_batch or size)]
         result = expect.success(sandbox.upsert(*batch), "an upsert")
         expect_count(result, len(batch))
         expect.check(
@@ -345,7 +345,7 @@ def test_a_number_that_is_not_finite_is_not_stored(vector: Vector) -> None:
         items += [vector.item(70, {"part": last}), vector.item(70, {"part": [first]})]
     for item in items:
         expect_refused_or_reported(sandbox.upsert(item))
-    for item in items[::4] if vector.limits.batch != 1 else ():
+    for item in items[::4] if vector.limits.most_in_batch != 1 else ():
         expect_refused_or_reported(sandbox.upsert(vector.item(150), item))
     found = sandbox.contents()
     expect.check(not any(item["id"] in found for item in items), "nothing stored", "the vector")
@@ -353,7 +353,7 @@ def test_a_number_that_is_not_finite_is_not_stored(vector: Vector) -> None:
 
 @pytest.mark.requirement("COM-CONC-1")
 def test_upserts_at_the_same_time_are_all_stored(vector: Vector) -> None:
-    """Concurrent upserts into several namespaces and of several tenants are all found with their metadata."""
+    """The vectors of concurrent upserts, in several namespaces and of several tenants, are all found with metadata."""
     vector.require("upsert", "query")
     many = max(2, min(8, vector.capabilities.limit("concurrency") or 8))
     places = sandboxes_side_by_side(vector)

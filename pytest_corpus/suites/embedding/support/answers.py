@@ -52,7 +52,7 @@ def normal_text(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).split())
 
 
-def same_text(one: Any, other: str) -> bool:
+def is_same_text(one: Any, other: str) -> bool:
     """True if a text came back unchanged, except for differences that an adapter may remove."""
     return isinstance(one, str) and (one == other or normal_text(one) == normal_text(other))
 

@@ -34,7 +34,7 @@ class OperationNames:
     def __init__(self, graph: GraphCapabilities) -> None:
         self._graph = graph
 
-    def spell(self, name: str) -> str:
+    def spell_operation(self, name: str) -> str:
         """Return the name of an operation in batches.
 
         Raises:
@@ -50,14 +50,14 @@ class OperationNames:
     def spell_or_bare(self, name: str) -> str:
         """Return the name of an operation in batches, or its bare name if batches do not accept it."""
         try:
-            return self.spell(name)
+            return self.spell_operation(name)
         except NotApplicable:
             return name
 
     def accepts_writes(self, operation: str) -> bool:
         """True if `batch`, or `transaction`, is offered and accepts every write."""
         try:
-            return self._graph.works(operation) and all(map(self.spell, WRITES))
+            return self._graph.works(operation) and all(map(self.spell_operation, WRITES))
         except NotApplicable:
             return False
 
@@ -86,7 +86,7 @@ class OperationNames:
 
 
 def _operation_lists(value: Any, key: str = "") -> Iterator[list[str]]:
-    """Yield the lists in capabilities that name operations of batches, not those of the adapter's operations."""
+    """Yield the lists in capabilities that name operations for batches, but no lists of the adapter's operations."""
     if isinstance(value, Mapping):
         for name, item in value.items():
             yield from _operation_lists(item, str(name))
@@ -210,7 +210,7 @@ class GraphCapabilities(Subject):
 
     def item(self, name: str, **args: Any) -> dict[str, Any]:
         """Return an operation of a batch or a transaction. Raises NotApplicable if only other operations are listed."""
-        return {"op": self.operation_names.spell(name), "args": args}
+        return {"op": self.operation_names.spell_operation(name), "args": args}
 
     def sandbox(self, *needs: str, tenant: str | None = None, own: bool = True) -> GraphSandbox:
         """Return an empty group of nodes for one test, in one of a few namespaces if the adapter has namespaces.

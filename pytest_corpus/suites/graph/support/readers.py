@@ -39,14 +39,16 @@ class Readers:
     @reading_separately()
     def for_nodes(self) -> list[str]:
         """Return the operations that show nodes correctly, else all of them. Raises NotAssessed if there are none."""
-        return _choose(self.correct_for_nodes(), "read back: neither bulk_vertices nor a query of a known dialect")
+        return _choose_readers(
+            self.correct_for_nodes(), "read back: neither bulk_vertices nor a query of a known dialect"
+        )
 
     @reading_separately()
     def for_edges(self) -> list[str]:
         """Return the operations that show edges correctly, else all of them. Raises NotAssessed if there are none."""
         with self._graph.client.provider.paused():
             found = self._graph.shared.find_once("edge_readers", lambda: _try_edge_readers(self._graph))
-        return _choose(found, "show edges: neither traversal nor a query of a known dialect")
+        return _choose_readers(found, "show edges: neither traversal nor a query of a known dialect")
 
     @reading_separately()
     def require_correct(self, name: str) -> str:
@@ -82,7 +84,7 @@ class Readers:
             raise NotApplicable(unknown.reason) from None
 
 
-def _choose(readers: Mapping[str, bool], purpose: str) -> list[str]:
+def _choose_readers(readers: Mapping[str, bool], purpose: str) -> list[str]:
     expect.assessable(readers, Obstacle.NO_READER, purpose=purpose)
     return [name for name, correct in readers.items() if correct] or list(readers)
 

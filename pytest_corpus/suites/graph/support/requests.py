@@ -238,7 +238,7 @@ class GraphRequests(Requests):
         return requests
 
     def _invalid_requests(self, secret: str) -> list[tuple[str, dict[str, Any]]]:
-        """Return invalid requests with a secret."""
+        """Return invalid requests that contain a secret."""
         graph, node, edge = self._graph, self._node(secret), self._edge(secret)
         wanted, unknown = {"corpus_value": secret}, {"op": "no_such_operation", "args": {"nodes": [node]}}
         not_finite = {"corpus_value": secret, "corpus_rank": math.nan}

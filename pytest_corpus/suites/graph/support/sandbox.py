@@ -37,7 +37,7 @@ def call_or_none(look: Callable[..., T], *args: Any) -> T | None:
 
 
 class NodeViews(Place):
-    """Reads the nodes of a sandbox with each operation."""
+    """Reads the nodes of a sandbox, with each operation that shows nodes."""
 
     def read_values(self, reader: str) -> list[str]:
         """Return the sorted values of all nodes in the sandbox, as one operation shows them."""
@@ -115,7 +115,7 @@ class NodeViews(Place):
 
 
 class EdgeViews(NodeViews):
-    """Reads the edges of a sandbox with each operation."""
+    """Reads the edges of a sandbox, with each operation that shows edges."""
 
     def read_targets(self, edge_reader: str, source: str) -> list[str]:
         """Return the sorted targets of a node's edges: values of nodes, or ids if a traversal shows them."""

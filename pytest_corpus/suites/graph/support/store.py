@@ -53,11 +53,11 @@ class GraphStore(Store):
         self._graph, self._shared = graph, graph.shared
 
     def _things_written(self, request: Any) -> Writes:
-        """Return the things that a request writes, including those in batches and transactions."""
+        """Return the items that a request writes, including those in batches and transactions."""
         return dict(_written_things(op_of(request), request.get("args"), tenant_of(request))) if op_of(request) else {}
 
     def _things_deleted(self, request: Any) -> Iterator[Thing]:
-        """Yield the things that a request deletes by ids alone."""
+        """Yield the items that a request deletes by ids alone."""
         kind, args = DELETES.get(op_of(request)), request.get("args")
         if kind is None or not isinstance(args, Mapping) or has_key(request) or args.get("filter"):
             return
@@ -75,7 +75,7 @@ class GraphStore(Store):
 
     @property
     def most_items(self) -> int:
-        """The number of nodes and edges that may stay for some tests."""
+        """The number of stored nodes and edges from which on those of earlier tests are deleted."""
         apart = all(map(self._graph.capabilities.flag, ("supports_namespaces", "supports_property_filters")))
         return MANY_ITEMS if apart else MANY_SEEN
 
@@ -89,7 +89,7 @@ class GraphStore(Store):
     def free_space(self, reply: Reply | StreamReply) -> bool:
         if not self.is_full(reply):
             return False
-        gone = self._clear()
+        gone = self._delete_unneeded()
         self._shared.crowded = not gone
         return gone
 
@@ -115,10 +115,10 @@ class GraphStore(Store):
         with suppress(*UNCALLABLE, Outage):
             self._graph.settling.pause()
             with self._graph.settling.reading_at_once():
-                self._clear(least)
+                self._delete_unneeded(least)
 
-    def _clear(self, least: int = 1) -> bool:
-        """Delete unneeded things of earlier tests, `least` of a kind in a place; return True if any were deleted."""
+    def _delete_unneeded(self, least: int = 1) -> bool:
+        """Delete unneeded items of earlier tests, at least `least` in a request; return True if any were deleted."""
         return any([*self._delete_things(lambda thing: not self.lasts(thing), least)])
 
     def remove_leftovers(self, until: float) -> None:
@@ -138,7 +138,7 @@ class GraphStore(Store):
                 yield self._is_deleted(place, names, reply)
 
     def _is_deleted(self, place: Place, names: list[str], reply: Reply) -> bool:
-        """True if things are deleted. After a refusal, they are deleted in smaller requests, and then one by one."""
+        """True if items were deleted. After a refusal, they are deleted in smaller requests, and then one by one."""
         at_once, size = self._graph.at_once, 0
         if len(names) > at_once and reply.is_a("BadRequest", "NotSupported", "ResourceExhausted"):
             self._shared.takes_long_lists, size = False, at_once

@@ -262,7 +262,7 @@ def retry_if_late(attempt: Callable[[], None]) -> None:
 def call_with_hanging_provider(
     subject: S, plan: Callable[[S], Plan], call: Callable[[S, dict[str, int], float], R], *, is_shared: bool = True
 ) -> tuple[Plan, R, float]:
-    """Call while the provider hangs, and return the plan, the answer and the budget in milliseconds.
+    """Run `call` while the provider hangs; return the plan, the answer and the budget in milliseconds.
 
     A longer budget is tried if the adapter gave up before it reached its provider.
 

@@ -75,9 +75,9 @@ class VectorCalls(Subject):
         return self.shared.find_once("dimensions", self._find_dimensions)
 
     def _find_dimensions(self) -> int:
-        if self.limits.fixed or self.namespaces:
-            return self.limits.usual
-        name, components = self.name(), direction(45, self.limits.usual)
+        if self.limits.fixed_dimensions or self.namespaces:
+            return self.limits.usual_dimensions
+        name, components = self.name(), direction(45, self.limits.usual_dimensions)
         with self.suite_calls():
             written = self.call("upsert", {"vectors": [{"id": name, "vector": components}]})
             read = self.call("query", {"vector": components, "top_k": 1})
@@ -88,8 +88,8 @@ class VectorCalls(Subject):
             if reply.is_a("DimensionMismatch")
         ]
         if not stated:
-            return self.limits.usual
-        most = self.capabilities.limit("max_dimensions") or self.limits.usual
+            return self.limits.usual_dimensions
+        most = self.capabilities.limit("max_dimensions") or self.limits.usual_dimensions
         return next((number for number in stated if number is not None and number > 0), most)
 
     def name(self, prefix: str = "v") -> str:
@@ -115,7 +115,7 @@ class VectorCalls(Subject):
         chosen = metric or self.limits.plain_metric
         return {
             "namespace": name or self.name("n"),
-            "dimensions": dimensions or self.limits.usual,
+            "dimensions": dimensions or self.limits.usual_dimensions,
             **({"distance_metric": chosen} if chosen else {}),
         }
 
@@ -201,7 +201,7 @@ class Features:
     def words_at_once(self, most: int) -> int:
         """Return the number of items with words to try, up to `most`: as many as a few upserts and queries can hold."""
         found = self._vector.limits.cap_matches(most + FEW) - FEW if self._vector.dimensions == 1 else most
-        return max(FEW, min(most, FEW * (self._vector.limits.batch or most), found))
+        return max(FEW, min(most, FEW * (self._vector.limits.most_in_batch or most), found))
 
     def names_at_once(self, most: int) -> int:
         """Return the number of namespaces to try, up to `most`, besides the main one and two of a test."""

@@ -183,7 +183,7 @@ class Vector(VectorCalls):
         expect.readable(reply)
         if reply.is_success:
             return
-        decided = sandbox.dimensions == self.limits.usual and not self.store.is_full(reply)
+        decided = sandbox.dimensions == self.limits.usual_dimensions and not self.store.is_full(reply)
         expect.assessable(decided, Obstacle.CREATION_ANSWERED, reply=reply)
         plain = sandbox.metric in (self.metric, next(iter(self.limits.metrics), None))
         said = Obstacle.CREATION_ANSWERED.reason(reply=reply)

@@ -22,12 +22,12 @@ class Limits:
         self._capabilities, self._given = capabilities, given
 
     @property
-    def shares(self) -> bool:
+    def tenants_share_data(self) -> bool:
         """True if capabilities deny that tenants are isolated; otherwise each tenant may have separate data."""
         return self._capabilities.flag("supports_multi_tenant") is False
 
     @cached_property
-    def post_filters(self) -> bool:
+    def filters_after_search(self) -> bool:
         """True if capabilities say that filters are applied after the search (R47)."""
         return self._capabilities.mentions(POST_FILTERING)
 
@@ -49,21 +49,27 @@ class Limits:
     @property
     def plain_metric(self) -> str | None:
         """A listed metric that distinguishes plain vectors. In one dimension only the euclidean metric does."""
-        on_a_line = [name for name in self.metrics if canonical_metric(name) == "euclidean"] if self.usual == 1 else []
+        on_a_line = (
+            [name for name in self.metrics if canonical_metric(name) == "euclidean"]
+            if self.usual_dimensions == 1
+            else []
+        )
         return next(iter((*on_a_line, *self.metrics)), None)
 
     @property
-    def fixed(self) -> int | None:
+    def fixed_dimensions(self) -> int | None:
         """The dimensions that every vector must have (R22); None if capabilities state no dimensions."""
         return self._capabilities.limit("dimension")
 
     @cached_property
-    def usual(self) -> int:
-        """The dimensions of plain namespaces that capabilities allow."""
-        return self.fixed or min(USUAL_DIMENSIONS, self._capabilities.limit("max_dimensions") or USUAL_DIMENSIONS)
+    def usual_dimensions(self) -> int:
+        """The number of dimensions of plain namespaces, as capabilities allow it."""
+        return self.fixed_dimensions or min(
+            USUAL_DIMENSIONS, self._capabilities.limit("max_dimensions") or USUAL_DIMENSIONS
+        )
 
     @property
-    def batch(self) -> int | None:
+    def most_in_batch(self) -> int | None:
         """The largest number of vectors in an upsert; None if no limit is stated."""
         if self._capabilities.flag("supports_batch_operations") is False:
             return 1
@@ -80,7 +86,9 @@ class Limits:
 
     def require_batch_of(self, count: int = 2) -> None:
         """Check that an upsert may have this many vectors. Raises NotApplicable otherwise."""
-        expect.applicable((self.batch or count) >= count, f"an upsert holds at most {self.batch} vectors")
+        expect.applicable(
+            (self.most_in_batch or count) >= count, f"an upsert holds at most {self.most_in_batch} vectors"
+        )
 
     def require_two_terms(self) -> None:
         """Check that a filter may have two terms. Raises NotApplicable otherwise."""

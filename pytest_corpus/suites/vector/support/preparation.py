@@ -129,7 +129,7 @@ class Preparation:
             self._vector.call("create_namespace", self._vector.namespace_args(name), tenant_context(tenant))
 
     def _fill(self, name: str, items: Sequence[Item], tenant: str | None) -> None:
-        size = self._vector.limits.batch or len(items)
+        size = self._vector.limits.most_in_batch or len(items)
         for start in range(0, len(items), size):
             batch = list(items[start : start + size])
             args = {"vectors": batch, **self._vector.namespace_arg(name)}
@@ -184,7 +184,7 @@ class VectorProbe(Probe):
 
     def write(self, *names: str) -> bool:
         self._items |= {name: self._vector.item() for name in names}
-        size = self._vector.limits.batch or len(names)
+        size = self._vector.limits.most_in_batch or len(names)
         parts = [[self._items[name] for name in part] for part in parts_of([*names], size)] if self._is_made else []
         replies = [self._vector.call("upsert", {"vectors": part, **self._where}) for part in parts]
         return self._is_made and all(reply.is_carried_out for reply in replies)

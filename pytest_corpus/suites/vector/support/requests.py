@@ -134,7 +134,7 @@ class VectorRequests(PlainPlaces):
         return Request("query", {"vector": vector, "top_k": 1, **where}, tenant_context(tenant))
 
     def with_items(self, count: int) -> list[Request]:
-        many = range(min(count, self._vector.limits.batch or count))
+        many = range(min(count, self._vector.limits.most_in_batch or count))
         queries = [self.distinct("batch_query")["queries"][0] for _ in many]
         return [
             Request("upsert", {"vectors": [self._vector.item() for _ in many], **self.in_scratch}),

@@ -84,7 +84,7 @@ class VectorSandbox:
 
     def put(self, *items: Item) -> None:
         """Upsert in parts of the stated size. Raises Blocked if a part is refused or reports a failure."""
-        for batch in parts_of([*items], self.vector.limits.batch or len(items) or 1):
+        for batch in parts_of([*items], self.vector.limits.most_in_batch or len(items) or 1):
             expect_stored(self.upsert(*batch), batch)
 
     def delete(self, **args: Any) -> Reply:
@@ -95,7 +95,7 @@ class VectorSandbox:
 
     def remove(self, *names: str) -> None:
         """Delete by ids in parts of the stated size. Raises Blocked if a part is refused."""
-        for part in parts_of([*names], self.vector.limits.batch or len(names) or 1):
+        for part in parts_of([*names], self.vector.limits.most_in_batch or len(names) or 1):
             reply = self.delete(ids=[*part])
             with expect.resting_on("VEC-DELETE-1"):
                 expect.success(reply, "a delete by ids to be carried out")
@@ -211,7 +211,10 @@ class VectorSandbox:
         """
         strange = [] if self.vector.namespaces else [id_of(each) for each in matches if id_of(each) not in self.known]
         gone = self.vector.store.written.select(State.GONE, kind="vector") if strange else ()
-        if any(name in strange and (self.vector.limits.shares or at[1] == self.ctx.get("tenant")) for at, name in gone):
+        if any(
+            name in strange and (self.vector.limits.tenants_share_data or at[1] == self.ctx.get("tenant"))
+            for at, name in gone
+        ):
             raise Blocked("VEC-DELETE-2", "vectors that were deleted are still there")
         expect.assessable(not strange, Obstacle.FOREIGN_VECTORS)
         return list(matches)
@@ -269,7 +272,7 @@ def expect_stored(reply: Reply, items: Sequence[Item]) -> None:
 
 def offer_items(sandbox: VectorSandbox, items: Mapping[str, Item]) -> dict[str, Item]:
     """Upsert items with words that may be refused permanently (R138); return the accepted items by their keys."""
-    size = sandbox.vector.limits.batch or len(items) or 1
+    size = sandbox.vector.limits.most_in_batch or len(items) or 1
     found = write_accepted_items(items, size, lambda part: sandbox.upsert(*part))
     sandbox.held.update(item["id"] for item in found.values())
     return found

@@ -276,17 +276,17 @@ class VectorStore(Store):
     def sweep(self, tenant: str | None) -> None:
         """Delete the suite's vectors in the default namespace of a tenant."""
         for place, names in by_place(self.written.select(*THERE, kind="vector")).items():
-            if place[2] is None and (self._vector.limits.shares or place[1] == tenant):
+            if place[2] is None and (self._vector.limits.tenants_share_data or place[1] == tenant):
                 self._delete_vectors(place, names)
         self._shared.ready.pop(self._vector.client, None)
 
     def _delete_vectors(self, place: Place, left: list[str]) -> None:
-        """Delete these vectors, also if another instance deleted them: the first instance may still have them."""
+        """Delete these vectors, even if another instance deleted them: the first instance may still have them."""
         is_first = self._vector.client is self._shared.first
         if is_first:
             self.written.change_records(((place, name) for name in left), state=State.STUCK)
         with self._vector.settling.reading_at_once() if place[2] else nullcontext():  # no test reads plain writes
-            for names in parts_of(left, self._vector.limits.batch or AT_ONCE):
+            for names in parts_of(left, self._vector.limits.most_in_batch or AT_ONCE):
                 reply = self.delete(place, names)
                 if is_first and reply.is_carried_out:
                     self.written.change_records(((place, name) for name in names), state=State.GONE)

@@ -20,8 +20,8 @@ from pytest_corpus.suites.embedding.support.answers import (
     embeddings_of,
     failures_of,
     is_number,
+    is_same_text,
     normal_text,
-    same_text,
     streamed_embeddings,
     texts_of,
     vector_of,
@@ -97,7 +97,7 @@ def batch_problems(embedding: Embedding, result: Any, texts: Sequence[str]) -> V
         text, sent = failure.get("text"), texts[int(failure["index"])]
         if (
             isinstance(text, str)
-            and not same_text(text, sent)
+            and not is_same_text(text, sent)
             and not (normal_text(text) and normal_text(text) in normal_text(sent))
         ):
             got = "another text" if text else "an empty text"
@@ -114,7 +114,7 @@ def batch_problems(embedding: Embedding, result: Any, texts: Sequence[str]) -> V
 def _names_another_text(failure: Mapping[str, Any], texts: Sequence[str]) -> bool:
     """True if a failure has the index of one text and repeats another text."""
     text, sent = failure.get("text"), texts[int(failure["index"])]
-    return not same_text(text, sent) and any(same_text(text, other) for other in texts)
+    return not is_same_text(text, sent) and any(is_same_text(text, other) for other in texts)
 
 
 def _position_problems(
@@ -123,21 +123,21 @@ def _position_problems(
     text, index, path = found.get("text"), found.get("index"), f"result.embeddings.{number}"
     mine = text is None or is_sent_text(embedding, text, texts[position])
     if not mine:
-        moved = any(same_text(text, other) for other in texts)
+        moved = any(is_same_text(text, other) for other in texts)
         yield (
             ("EMB-BATCH-2", Violation("the texts in their order", "another text of the batch", f"{path}.text"))
             if moved
             else ("EMB-EMBED-3", Violation("the text that was sent", "another text", f"{path}.text"))
         )
     if index is not None and index != position:
-        moved = not mine and index in range(len(texts)) and same_text(text, texts[int(index)])
+        moved = not mine and index in range(len(texts)) and is_same_text(text, texts[int(index)])
         if not moved:
             yield "EMB-BATCH-4", Violation(f"{position}, the position of the text", found=index, path=f"{path}.index")
 
 
 def is_sent_text(embedding: Embedding, text: Any, sent: str) -> bool:
     """True if a text is the sent text, or a part of it if the sent text exceeds the limit."""
-    if same_text(text, sent):
+    if is_same_text(text, sent):
         return True
     return (
         isinstance(text, str)

@@ -76,8 +76,8 @@ class BadArguments:
             expect.refusal(reply, "BadRequest", *self.also)
 
 
-def rows() -> Iterator[BadArguments]:
-    """Yield the rows of the table."""
+def read_rows() -> Iterator[BadArguments]:
+    """Yield the rows of `bad_arguments.txt`."""
     for line in Path(__file__).with_suffix(".txt").read_text("utf-8").splitlines():
         if line and not line.startswith("#"):
             requirement, operation, name, rest = line.split(" ", 3)
@@ -90,7 +90,7 @@ def arguments_of(*requirements: str) -> pytest.MarkDecorator:
     """Parametrize `bad` with the rows of these requirements. Each row decides its own requirement."""
     cases = [
         pytest.param(row, marks=pytest.mark.requirement(row.requirement), id=f"{row.operation}-{row.name}")
-        for row in rows()
+        for row in read_rows()
         if row.requirement in requirements
     ]
     return pytest.mark.parametrize("bad", cases)

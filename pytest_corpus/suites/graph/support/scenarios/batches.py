@@ -95,7 +95,7 @@ class Spoiled:
 def require_carrier(graph: Graph, name: str = "batch") -> GraphSandbox:
     """Return an empty sandbox. Raises Undecided if batches, or transactions, do not accept writes."""
     graph.require(name, "upsert_nodes")
-    graph.operation_names.spell("upsert_nodes")
+    graph.operation_names.spell_operation("upsert_nodes")
     if name == "batch" and _takes_no_nodes(graph):
         raise NotAssessed(Obstacle.NO_BATCHED_UPSERT)
     return graph.sandbox()

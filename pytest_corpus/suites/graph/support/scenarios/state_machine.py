@@ -107,7 +107,10 @@ class World:
         if not operations:
             return
         items = [
-            {"op": self.graph.operation_names.spell(each["op"]), "args": {**self.sandbox.namespace_arg, **each["args"]}}
+            {
+                "op": self.graph.operation_names.spell_operation(each["op"]),
+                "args": {**self.sandbox.namespace_arg, **each["args"]},
+            }
             for each in operations
         ]
         result = expect.success(self.sandbox.call(together, {MANY[together]: items}), f"{together} to work")

@@ -257,7 +257,7 @@ def mixed_batches(vector: Vector) -> list[list[MixedBatch]]:
     sandbox, sent = vector.sandbox(before), []
     for group in BAD:
         batches = []
-        for kinds in group if len(group[0]) == 1 or (vector.limits.batch or 4) >= 4 else ():
+        for kinds in group if len(group[0]) == 1 or (vector.limits.most_in_batch or 4) >= 4 else ():
             wrong = {at: faulty_item(vector, kind) for at, kind in kinds.items()}
             items = []
             for at in range(len(kinds) + 2):
@@ -370,7 +370,7 @@ def batch_matches(sandbox: VectorSandbox, queries: Sequence[Sequence[float]], to
     """Return by index the matches of the queries that fit into one batch and are answered."""
     vector = sandbox.vector
     asked = [sandbox.args(vector=[*query], top_k=vector.limits.cap_matches(top_k)) for query in queries]
-    args = sandbox.args(queries=asked[: vector.limits.batch])
+    args = sandbox.args(queries=asked[: vector.limits.most_in_batch])
     reply = vector.wait_for_index(lambda: vector.call("batch_query", args, sandbox.ctx), True)
     try:
         return dict(enumerate(map(matches_of, results_of(reply.result))))

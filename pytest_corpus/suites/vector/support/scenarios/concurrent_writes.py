@@ -41,7 +41,7 @@ class VectorClients(Clients):
     def write(self, names: str) -> HistoryStep:
         number = next(self.numbers)
         vector = self.written[number] = direction(APART * int(number), self.vector.dimensions)
-        ids = [self.ids[name] for name in (names[:1] if self.vector.limits.batch == 1 else names)]
+        ids = [self.ids[name] for name in (names[:1] if self.vector.limits.most_in_batch == 1 else names)]
         items = [{"id": each, "vector": vector, "metadata": {"write": number}} for each in ids]
         self.sandbox.note_stored(*items)
         return self._step("upsert", dict.fromkeys(ids, number), vectors=items)

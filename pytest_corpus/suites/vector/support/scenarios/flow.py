@@ -97,7 +97,7 @@ def embed_flow(vector: Vector, ctx: Mapping[str, Any]) -> list[float]:
 
 def make_sandbox(vector: Vector, dimensions: int, tenant: str) -> VectorSandbox:
     """Return a namespace for a tenant's vectors of these dimensions. Raises NotApplicable if it is refused."""
-    fixed, most = vector.limits.fixed, vector.capabilities.limit("max_dimensions")
+    fixed, most = vector.limits.fixed_dimensions, vector.capabilities.limit("max_dimensions")
     if (fixed or dimensions) != dimensions or dimensions > (most or dimensions):
         raise NotApplicable(f"the store takes no vectors of {dimensions} dimensions, as the embedding component makes")
     if not vector.namespaces and vector.dimensions != dimensions:

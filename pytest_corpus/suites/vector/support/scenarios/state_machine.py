@@ -109,7 +109,7 @@ class VectorContents:
         self.written.discard(where)
 
     def keep_unchanged(self, where: int) -> None:
-        """Carry out no write, before a query."""
+        """Change nothing. The rule with this step only queries."""
         self.namespace_arg(where)
 
     def check_query(self, where: int, angle: int, kind: str | None, top_k: int, batched: bool) -> None:
@@ -134,10 +134,16 @@ class VectorContents:
             raise Blocked("VEC-MULTI-1", f"1 query has {len(results)} results")
         matches_of(results[0], "VEC-MULTI-1" if batched else "VEC-QUERY-1")
         matches = pages.join_pages(self.vector.shared, partial(self.vector.call, "query"), query, results[0])["matches"]
-        least = self.count_certain(rows, query, self.held[where]) if kind and self.vector.limits.post_filters else None
+        least = (
+            self.count_certain(rows, query, self.held[where])
+            if kind and self.vector.limits.filters_after_search
+            else None
+        )
         if self.vector.limits.is_approximate:
             asked = (
-                [] if kind and self.vector.limits.post_filters else [row for row in rows.values() if row[0] == angle]
+                []
+                if kind and self.vector.limits.filters_after_search
+                else [row for row in rows.values() if row[0] == angle]
             )
             least = min(query["top_k"], len(asked))
         self.compare(rows, query, self.namespace_arg(where).expect_own(matches), least)
@@ -204,7 +210,7 @@ class VectorContents:
 def rules_of(vector: Vector) -> list[Rule[VectorContents]]:
     """Return the rules of random sequences: one for each offered operation, more for upserts."""
     places = (0, 0, 1) if vector.namespaces else (0,)
-    size = max(1, min(MOST_IN_BATCH, vector.limits.batch or MOST_IN_BATCH))
+    size = max(1, min(MOST_IN_BATCH, vector.limits.most_in_batch or MOST_IN_BATCH))
     batches, filters = vector.works("batch_query"), vector.features.filters
 
     def rows(chance: Random) -> list[tuple[int, int, str]]:
