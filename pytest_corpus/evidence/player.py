@@ -126,7 +126,7 @@ class _Part:
 
     @property
     def remaining(self) -> int:
-        """The number of exchanges that were not used."""
+        """The number of recorded calls that were not used yet."""
         return len(self.lines) - self.place
 
 

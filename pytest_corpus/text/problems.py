@@ -79,7 +79,7 @@ def to_plain_json(instance: object, schema: str) -> tuple[Any, list[Problem]]:
 
 
 def _json_fault(value: object, around: tuple[int, ...]) -> str | None:
-    """Return the reason why a value is not JSON, apart from its items; `around` has the ids of its containers."""
+    """Return the reason why a value is not JSON, ignoring its items; `around` has the ids of its containers."""
     fault = None
     if isinstance(value, str):
         if not _is_encodable(value):

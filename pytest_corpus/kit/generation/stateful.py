@@ -206,7 +206,7 @@ def run_sequences(
 
     Raises:
         Violation: the violation of the shortest failing sequence, with a story.
-        Undecided: a rule could not go on.
+        Undecided: a step could not be judged.
     """
     until, disturbances = inputs.monotonic() + GENERATE_S, subject.disturbance_count
 

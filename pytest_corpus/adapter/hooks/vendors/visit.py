@@ -253,7 +253,7 @@ class CutWrites:
         self._rest += data
 
     async def flush(self) -> None:
-        """Send the bytes that still wait."""
+        """Send the bytes that were held back."""
         rest, self._rest = self._rest, b""
         await self._wire.send(rest)
 
