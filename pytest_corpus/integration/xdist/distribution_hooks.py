@@ -1,7 +1,7 @@
 """Hooks that exchange settings and results between the controller and pytest-xdist workers."""
 
 import json
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import pytest
@@ -18,7 +18,10 @@ class DistributionHooks:
         self.state = state
         self._waiting: set[Any] = set()
         self._nodes = 0
-        self._facts = FactServer()
+
+    @cached_property
+    def _facts(self) -> FactServer:
+        return FactServer()
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
