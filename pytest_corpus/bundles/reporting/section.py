@@ -203,7 +203,7 @@ def _failure_entry(result: CaseResult, *, tolerated: bool) -> dict[str, Any]:
 
 
 def collect_contents(head: Head, results: Iterable[CaseResult]) -> list[dict[str, Any]]:
-    """Return the prompts and answers of each recorded sample, with the sample's number, with secrets masked."""
+    """Return the number, the prompts and the answer of each recorded sample, with secrets masked."""
     shown = partial(make_text_safe, secrets=secret_values(os.environ))
     return [
         {

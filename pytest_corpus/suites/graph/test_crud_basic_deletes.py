@@ -263,7 +263,7 @@ def test_a_filter_deletes_the_nodes_that_fit(graph: Graph, kind: str, size: int 
 
 
 def nodes_with_injections(sandbox: GraphSandbox) -> dict[str, tuple[str, words.Item]]:
-    """Return nodes with values that are harmful if an adapter writes them into a query, and the property's key."""
+    """Return nodes with a value that is harmful if an adapter writes it into a query, each with the property's key."""
     values = vocabulary.fill_in(vocabulary.choose(vocabulary.INJECTIONS, 2, ["condition", "expression"]), "w")
     keys = vocabulary.choose({**vocabulary.INJECTIONS, **vocabulary.WORDS}, 2, ["backtick_end"])
     terms = {kind: ("corpus_kind", word) for kind, word in values.items()}

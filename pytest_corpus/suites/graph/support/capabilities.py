@@ -230,7 +230,7 @@ class GraphCapabilities(Subject):
 
         Raises:
             NotApplicable: namespaces are not claimed.
-            NotAssessed: such a write is refused; NotApplicable with `aside`.
+            NotAssessed: such a write is refused. With `aside` true, NotApplicable is raised instead.
         """
         if obstacle := self._makes_namespaces():
             raise NotApplicable(obstacle.reason) if aside else obstacle

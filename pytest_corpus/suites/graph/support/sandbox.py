@@ -169,7 +169,7 @@ class EdgeViews(NodeViews):
 
 
 class GraphSandbox(EdgeViews):
-    """The data of one test in a namespace and tenant."""
+    """The nodes and edges of one test, in one namespace and of one tenant."""
 
     def copy_to(self, *, namespace: str | None = None, tenant: str | None = None) -> GraphSandbox:
         """Return a sandbox with the same ids and group in another namespace, or for another tenant."""

@@ -370,7 +370,7 @@ def short_canary_requests(requests: list[Request]) -> Iterator[Request]:
 
 @remembered_by_all
 def answers_to_canaries(subject: Subject, *, refused: bool = False) -> list[Reply | StreamReply]:
-    """Send requests that contain canaries, valid or to be `refused`, and return the answers."""
+    """Send valid requests that contain canaries (with `refused`, invalid ones), and return the answers."""
     requests = subject.requests.with_canaries(refused=refused)
     if not refused:
         requests += short_canary_requests(requests)

@@ -31,7 +31,7 @@ class VectorPrerequisites(Prerequisites):
         self._vector = vector
 
     def claim_of(self, name: str) -> bool | None:
-        """Return the claim of an operation. Two capabilities can claim that namespaces are managed (R22)."""
+        """Return the claim of an operation, or None. Two capabilities can claim that namespaces are managed (R22)."""
         if name not in ("create_namespace", "delete_namespace"):
             return super().claim_of(name)
         said = {self._calls.capabilities.flag(flag) for flag in ("supports_namespaces", "supports_index_management")}
