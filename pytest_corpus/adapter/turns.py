@@ -150,7 +150,7 @@ class Split:
 
     @property
     def is_open(self) -> bool:
-        """True if there is a piece for another thread."""
+        """True if a piece of the work is left that another thread can do."""
         return len(self._left) > self._coming and not self._failed
 
     def begin(self) -> None:

@@ -38,9 +38,9 @@ class RecordedTest:
     readings: dict[str, dict[str, list[Any]]] = field(default_factory=dict)
 
     def place_of(self, exchange: Exchange | None, story: Story | None = None) -> dict[str, Any]:
-        """Return the position of an exchange in the transcript, and the positions of a story's exchanges.
+        """Return the positions in the transcript of an exchange, and of the exchanges that a finding's story tells.
 
-        A position is the number in the test, counted from 1, with the name of the test if it is another one.
+        A position is the number of the exchange in its test, from 1, with the test's name if it is not this test.
         """
         if exchange is None or exchange.record is None:
             return {}

@@ -206,7 +206,7 @@ class Undecided(Exception):
 
 
 class NotApplicable(Undecided):
-    """The adapter truthfully does not offer the subject of the sentence."""
+    """The adapter truthfully does not offer the feature that the requirement is about."""
 
 
 class NotAssessed(Undecided):

@@ -51,7 +51,7 @@ def cell(text: object) -> str:
 
 
 def sentence(text: str) -> str:
-    """Return a sentence; text in backticks is code, as in the catalogue."""
+    """Return a sentence for Markdown: escaped, except that text in backticks stays code."""
     parts = printable(text).strip(" ").split("`")
     if len(parts) % 2 == 0 or _LINKED.search("".join(parts[::2])):
         return code(text)

@@ -75,7 +75,7 @@ def test_a_value_within_its_range_is_accepted(llm: LLM, operation: str, name: st
 
 
 def value_in_range(llm: LLM, name: str, where: str) -> float | None:
-    """Return a value that protocol and adapter allow for a parameter; None if no integer is allowed."""
+    """Return an allowed value of a parameter; None if an integer (`whole`) is wanted and none is allowed."""
     low, high = llm.range_of(name)
     low = 0.05 if name == "top_p" and low <= 0 else low
     value = {"low": low, "middle": (low + high) / 2, "high": high, "whole": int(high)}[where]

@@ -187,7 +187,7 @@ def test_a_filter_compares_whole_values(vector: Vector, requirement: str) -> Non
 
 
 def may_be_refused(value: Any) -> bool:
-    """True if a filter by a value may be refused: a text with signs (R138), or an integer beyond doubles."""
+    """True for values that a filter may refuse: texts with other characters than letters and digits, huge integers."""
     if isinstance(value, str):
         return not (value.isascii() and value.isalnum())
     return isinstance(value, int) and abs(value) > LARGE

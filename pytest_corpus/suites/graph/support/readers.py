@@ -230,7 +230,7 @@ class GraphProbe(Probe):
         return None if found is None else {*map(self._sandbox.name_of, found)}
 
     def write_in_order(self) -> tuple[bool, set[str]]:
-        """Write nodes, then immediately delete one node and link the others."""
+        """Write nodes, delete one at once and link the others; return True if all succeeded, and the ids that stay."""
         sandbox = self._sandbox = self._graph.sandbox(own=False)
         sandbox.put_named("abc")
         writes = {"delete_nodes": {"ids": [sandbox.id("c")]}, "upsert_edges": {"edges": [sandbox.edge("a", "b")]}}

@@ -206,7 +206,7 @@ class VectorProbe(Probe):
         return None if found is None else {name for name, item in self._items.items() if item["id"] in found}
 
     def write_in_order(self) -> tuple[bool, set[str]]:
-        """Write to a namespace, delete it, create it again, then immediately write and delete by id."""
+        """Write to a namespace, make it anew, then write and delete by id; return success, and the ids that stay."""
         done = [self.write("lost")]
         if self._vector.namespaces:
             done.append(self._vector.call("delete_namespace", self._where).is_success)

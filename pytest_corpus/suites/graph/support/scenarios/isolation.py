@@ -81,7 +81,7 @@ def two_tenants(graph: Graph, *, own: bool = False, claimed: bool = True) -> tup
 
 
 def keyed_tenants(graph: Graph, number: int = 0) -> tuple[GraphSandbox, GraphSandbox]:
-    """Return sandboxes of two tenants with the same ids. SPECIFICATION 6.1 scopes keys by tenant without a claim.
+    """Return sandboxes of two tenants with the same ids. Idempotency keys are always scoped by tenant (6.1).
 
     Args:
         number: chooses how the tenants' names resemble each other, if such names are accepted (R139).
