@@ -9,7 +9,7 @@ from zlib import crc32
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exchange import Exchange, context_of, op_of
 from pytest_corpus.adapter.turns import finding_out
-from pytest_corpus.kit.common_facts import Fact
+from pytest_corpus.kit.common_facts import FoundFact
 from pytest_corpus.kit.judgement import judging, look_at, reading_separately
 from pytest_corpus.kit.outcomes import Undecided, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply, error_names
@@ -39,13 +39,13 @@ def _recall_or_ask(calls: Calls, key: Hashable, ask: Callable[[], T], common: bo
     kept, done = calls.shared.cached, calls.shared.actions.done
     name = f"{calls.component} {key!r}"
 
-    def find_out() -> Fact:
+    def find_out() -> FoundFact:
         # After a mistake in the author's stand-in of the provider, the answer is not kept for other tests.
         mistakes = len(calls.client.provider.mistakes.noted)
         with inputs.fact_scope(name) as fact, reading_separately() as read:
             answer = ask()
         lasts = all(map(is_cacheable, fact.exchanges)) and len(calls.client.provider.mistakes.noted) == mistakes
-        return Fact(answer, fact.exchanges, frozenset(done), read, lasting=lasts)
+        return FoundFact(answer, fact.exchanges, frozenset(done), read, lasting=lasts)
 
     found = kept.get(key) or (calls.shared.find(name, find_out) if common else find_out())
     if found.lasting:

@@ -12,7 +12,7 @@ from pytest_corpus.adapter.exchange import Exchange
 
 
 @dataclass(slots=True)
-class Fact:
+class FoundFact:
     """An answer to a question about the adapter, kept for later tests.
 
     Attributes:
@@ -35,6 +35,6 @@ class Fact:
 class CommonFacts:
     """The facts of a run with one process, which finds out each of them."""
 
-    def find(self, _name: str, find_out: Callable[[], Fact]) -> Fact:
+    def find(self, _name: str, find_out: Callable[[], FoundFact]) -> FoundFact:
         """Return a fact that another process found out, or the result of `find_out`."""
         return find_out()

@@ -10,7 +10,7 @@ from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.hooks.provider import Plan, ProviderProbe, is_stand_in
 from pytest_corpus.adapter.turns import finding_out
 from pytest_corpus.kit.answer_cache import is_cacheable
-from pytest_corpus.kit.common_facts import Fact
+from pytest_corpus.kit.common_facts import FoundFact
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Outage, Undecided, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import Calls
@@ -133,14 +133,14 @@ class ProviderFaults:
             raise NotAssessed(Obstacle.NOT_REACHED_FOR, op=own, remedy=where)
         return own if own in ops and len(ops) > 1 else None
 
-    def _reached_ops(self, name: str) -> Fact:
+    def _reached_ops(self, name: str) -> FoundFact:
         """Find out the ops at which a plain request of an operation reaches the provider."""
         calls = self._calls
         with inputs.fact_scope(f"{calls.component}.{name} reaches") as fact:
             reply = calls.invoke(name, calls.requests.distinct(name))
         reached = (each for exchange in fact.made for each in exchange.observed.arrivals if each.chunk is None)
         arrived = tuple(dict.fromkeys(each.op for each in reached))
-        return Fact(arrived, lasting=bool(arrived) or is_cacheable(reply.exchange))
+        return FoundFact(arrived, lasting=bool(arrived) or is_cacheable(reply.exchange))
 
     def backed_operations(self, *, streaming: bool) -> list[str]:
         """Return the working operations that call the provider.

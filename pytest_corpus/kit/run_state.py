@@ -8,7 +8,7 @@ from typing import Any, ClassVar, TypeVar
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.turns import finding_out
-from pytest_corpus.kit.common_facts import CommonFacts, Fact
+from pytest_corpus.kit.common_facts import CommonFacts, FoundFact
 from pytest_corpus.kit.judgement import reading_separately
 from pytest_corpus.kit.outcomes import Undecided
 from pytest_corpus.kit.store.leftovers import Journal
@@ -134,7 +134,7 @@ class Shared:
     unmade: list[Undecided] = field(default_factory=list)
     written: dict[Thing, Written] = field(default_factory=dict)
     provider_ops: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    cached: dict[Hashable, Fact] = field(default_factory=dict)
+    cached: dict[Hashable, FoundFact] = field(default_factory=dict)
     keys: set[str] = field(default_factory=set)
     tenants: set[str] = field(default_factory=set)
     fault_client: AdapterClient | None = None
@@ -146,9 +146,9 @@ class Shared:
         """Return the attribute of this name; if it is None, set it to the result of `find` first."""
         scope = f"{type(self).__name__} {name}"
 
-        def find_out() -> Fact:
+        def find_out() -> FoundFact:
             with inputs.fact_scope(scope), reading_separately():
-                return Fact(find())
+                return FoundFact(find())
 
         with finding_out(id(self), name):
             if getattr(self, name) is None:
@@ -156,7 +156,9 @@ class Shared:
         found: T = getattr(self, name)
         return found
 
-    def find(self, name: str, find_out: Callable[[], Fact], forget: Callable[[], object] = lambda: None) -> Fact:
+    def find(
+        self, name: str, find_out: Callable[[], FoundFact], forget: Callable[[], object] = lambda: None
+    ) -> FoundFact:
         """Return a fact that another process found out, or the result of `find_out`.
 
         Args:

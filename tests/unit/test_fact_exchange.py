@@ -12,7 +12,7 @@ from pytest_corpus.adapter.scope import part_of
 from pytest_corpus.integration.xdist import fact_exchange
 from pytest_corpus.integration.xdist.fact_exchange import FactChannel, FactServer, SharedFacts, decode, encode
 from pytest_corpus.kit.answer_cache import invoke_plain
-from pytest_corpus.kit.common_facts import Fact
+from pytest_corpus.kit.common_facts import FoundFact
 from pytest_corpus.kit.faults import call_with_fault
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.run_state import Settings
@@ -129,7 +129,7 @@ def test_an_answer_arrives_with_what_was_observed_of_it(one: LLM, other: LLM) ->
     """A plain call and a failed one keep their frames, reports, arrivals, faults and secrets."""
     plain = invoke_plain(one, "stream")
     failed = call_with_fault(one, "rate_limited", "complete", retry_after_ms=70)[1]
-    fact = Fact([plain, (failed, True, {"a": 0.5})], [plain.exchange, failed.exchange], read=[failed.exchange])
+    fact = FoundFact([plain, (failed, True, {"a": 0.5})], [plain.exchange, failed.exchange], read=[failed.exchange])
     written = encode(fact, one.client)
     found = decode(json.loads(json.dumps(written)))
     assert encode(found, other.client) == written
@@ -145,7 +145,7 @@ def test_an_answer_arrives_with_what_was_observed_of_it(one: LLM, other: LLM) ->
 @pytest.mark.parametrize("answer", [object(), {1: 2}, float("nan"), "\ud800"])
 def test_what_is_no_json_stays_in_its_process(one: LLM, answer: object) -> None:
     """Another object, another key, NaN and half a character are not handed over."""
-    assert encode(Fact(answer), one.client) is None
+    assert encode(FoundFact(answer), one.client) is None
 
 
 @pytest.mark.parametrize("given", [7, {}, {"answer": 1, "exchanges": [{}]}, "read"])
@@ -153,9 +153,9 @@ def test_what_is_no_fact_is_found_out_here(one: LLM, given: Any) -> None:
     """A message that is not a fact, or that points to an exchange that it lacks, is as good as none."""
     lacking = {"answer": ["reply", 3], "exchanges": [], "shown_by": 0, "read": [], "actions": [], "hooks": []}
     line, server = Line(FactServer()), FactServer()
-    SharedFacts("a", one.client, FactChannel(line)).find("b", lambda: Fact(1))
+    SharedFacts("a", one.client, FactChannel(line)).find("b", lambda: FoundFact(1))
     Worker(server).tell(line.sent[0][1], lacking if given == "read" else given)
-    found = SharedFacts("a", one.client, FactChannel(Line(server))).find("b", lambda: Fact(5))
+    found = SharedFacts("a", one.client, FactChannel(Line(server))).find("b", lambda: FoundFact(5))
     assert (found.answer, found.handed) == (5, False)
 
 

@@ -23,7 +23,7 @@ from pytest_corpus.adapter.fault_plan import Plan
 from pytest_corpus.adapter.inputs import Clock
 from pytest_corpus.adapter.reports import Arrival
 from pytest_corpus.evidence import encoding
-from pytest_corpus.kit.common_facts import CommonFacts, Fact
+from pytest_corpus.kit.common_facts import CommonFacts, FoundFact
 from pytest_corpus.kit.judgement import reading_separately
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.retries import UNRELATED
@@ -40,7 +40,7 @@ LONGEST_S = 20.0
 """The seconds after which a worker no longer waits for a fact that another worker finds out."""
 
 
-class Channel(Protocol):
+class WorkerChannel(Protocol):
     """The part of execnet's channel that is used here."""
 
     def send(self, item: object) -> None: ...
@@ -54,11 +54,11 @@ class FactServer:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._facts: dict[str, Any] = {}
-        self._finders: dict[str, Channel] = {}
-        self._waiting: dict[str, list[Channel]] = {}
+        self._finders: dict[str, WorkerChannel] = {}
+        self._waiting: dict[str, list[WorkerChannel]] = {}
         self._size = 0
 
-    def handle_message(self, worker: Channel, text: str | None) -> None:
+    def handle_message(self, worker: WorkerChannel, text: str | None) -> None:
         """Handle a message of a worker; None means that the worker has ended."""
         with self._lock:
             if text is None:
@@ -77,7 +77,7 @@ class FactServer:
             if name in self._facts or self._finders.get(name) is worker:
                 self._end_search(name)
 
-    def _ask(self, worker: Channel, name: str) -> None:
+    def _ask(self, worker: WorkerChannel, name: str) -> None:
         if name in self._facts:
             _send(worker, name, self._facts[name])
         elif name in self._finders and self._may_wait(worker, name):
@@ -86,7 +86,7 @@ class FactServer:
             self._finders.setdefault(name, worker)
             _send(worker, name, None)
 
-    def _may_wait(self, worker: Channel, name: str) -> bool:
+    def _may_wait(self, worker: WorkerChannel, name: str) -> bool:
         """True if the worker that finds out a fact waits neither directly nor indirectly for this worker."""
         finder = self._finders.get(name)
         while finder is not None and finder is not worker:
@@ -101,7 +101,7 @@ class FactServer:
             self._ask(worker, name)
 
 
-def _send(worker: Channel, *message: Any) -> None:
+def _send(worker: WorkerChannel, *message: Any) -> None:
     with suppress(OSError):  # the worker is lost; its last message will report that
         worker.send(json.dumps(message))
 
@@ -109,7 +109,7 @@ def _send(worker: Channel, *message: Any) -> None:
 class FactChannel:
     """A worker's end of its channel."""
 
-    def __init__(self, channel: Channel) -> None:
+    def __init__(self, channel: WorkerChannel) -> None:
         self._channel, self._replies = channel, queue.SimpleQueue[str | None]()
         self._is_open = True
         channel.setcallback(self._replies.put, endmarker=None)
@@ -146,12 +146,12 @@ class SharedFacts(CommonFacts):
     def __init__(self, label: str, client: AdapterClient, channel: FactChannel | None) -> None:
         self._label, self._client, self._channel = label, client, channel
 
-    def find(self, name: str, find_out: Callable[[], Fact]) -> Fact:
+    def find(self, name: str, find_out: Callable[[], FoundFact]) -> FoundFact:
         key = f"{self._label} {name}"
         key = f"{key[:60]} {sha256(key.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
         if (handed := self._received(inputs.read(f"fact {key}", lambda: self._ask(key)))) is not None:
             return handed
-        found: Fact | None = None
+        found: FoundFact | None = None
         try:
             found = find_out()
             return found
@@ -162,7 +162,7 @@ class SharedFacts(CommonFacts):
     def _ask(self, key: str) -> Any:
         return self._channel.ask(key) if self._channel is not None else None
 
-    def _received(self, given: Any) -> Fact | None:
+    def _received(self, given: Any) -> FoundFact | None:
         """Decode a fact, and note what its calls showed of the adapter; None if it cannot be read."""
         if given is None or first_flaw(SCHEMA, given, PART):
             return None
@@ -179,7 +179,7 @@ class SharedFacts(CommonFacts):
         return fact
 
 
-def encode(fact: Fact, client: AdapterClient) -> Any:
+def encode(fact: FoundFact, client: AdapterClient) -> Any:
     """Encode a fact as JSON; None if its answer holds other objects."""
     exchanges = [*dict.fromkeys([*fact.exchanges, *fact.read])]
     try:
@@ -199,12 +199,12 @@ def encode(fact: Fact, client: AdapterClient) -> Any:
     return found
 
 
-def decode(given: Any) -> Fact:
+def decode(given: Any) -> FoundFact:
     """Decode a fact. Raises ValueError, TypeError or LookupError if it is not one."""
     exchanges = list(map(_decoded_exchange, given["exchanges"]))
     read = [exchanges[number] for number in given["read"]]
     answer = _decode(given["answer"], exchanges)
-    return Fact(answer, exchanges[: given["shown_by"]], frozenset(given["actions"]), read, handed=True)
+    return FoundFact(answer, exchanges[: given["shown_by"]], frozenset(given["actions"]), read, handed=True)
 
 
 def _encode(value: Any, exchanges: list[Exchange]) -> Any:

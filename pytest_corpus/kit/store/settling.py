@@ -18,7 +18,7 @@ from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exceptions import Unresponsive
 from pytest_corpus.adapter.exchange import context_of, op_of
 from pytest_corpus.adapter.turns import finding_out
-from pytest_corpus.kit.common_facts import Fact
+from pytest_corpus.kit.common_facts import FoundFact
 from pytest_corpus.kit.judgement import judging
 from pytest_corpus.kit.outcomes import Undecided, Violation
 from pytest_corpus.spec.errors import BY_KIND
@@ -238,7 +238,7 @@ class Settling:
                 return True
         return False
 
-    def _measure(self) -> Fact:
+    def _measure(self) -> FoundFact:
         """Measure the settle time, the seconds of a write that never shows, and if writes see each other."""
         with self.reading_at_once(), judging(), inputs.fact_scope("settling"):
             try:
@@ -246,9 +246,9 @@ class Settling:
             except (Undecided, Violation, Unresponsive):
                 longest = 0.0
         seconds = longest + max(longest * MARGIN, MARGIN_S) if longest else 0.0
-        return Fact((seconds, self.known.missed_s, self.known.in_order))
+        return FoundFact((seconds, self.known.missed_s, self.known.in_order))
 
-    def _keep_measurement(self, measured: Fact) -> None:
+    def _keep_measurement(self, measured: FoundFact) -> None:
         self.known.seconds, self.known.missed_s, self.known.in_order = measured.answer
         self.known.found = True
 

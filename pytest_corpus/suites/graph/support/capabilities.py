@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.turns import finding_out
-from pytest_corpus.kit.common_facts import Fact
+from pytest_corpus.kit.common_facts import FoundFact
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Undecided
 from pytest_corpus.kit.reply import Reply
@@ -184,9 +184,9 @@ class GraphCapabilities(Subject):
         if not self.dialects.was_tried(purpose, spoken):
             scope, forget = f"graph {purpose} {spoken}", partial(self.dialects.forget, purpose, spoken)
 
-            def find_out() -> Fact:
+            def find_out() -> FoundFact:
                 with inputs.fact_scope(scope) as fact:
-                    return Fact(self.dialects.attempt(purpose, spoken, attempt), fact.exchanges)
+                    return FoundFact(self.dialects.attempt(purpose, spoken, attempt), fact.exchanges)
 
             self.dialects.keep(purpose, spoken, *self.shared.find(scope, find_out, forget).answer)
         return {"text": self.dialects.text(purpose, spoken), "dialect": spoken, "params": params}
@@ -246,10 +246,10 @@ class GraphCapabilities(Subject):
     def _try_namespaces(self) -> None:
         claimed = self.capabilities.flag("supports_namespaces")
 
-        def find_out() -> Fact:
+        def find_out() -> FoundFact:
             with self.client.provider.paused(), inputs.fact_scope("graph namespaces") as fact:
                 reply = self.plain.copy_to(namespace=self.plain.tag).call("upsert_nodes", self.plain_nodes())
-            return Fact(reply, fact.exchanges)
+            return FoundFact(reply, fact.exchanges)
 
         reply: Reply = self.shared.find("graph namespaces", find_out).answer
         if claimed is not True:

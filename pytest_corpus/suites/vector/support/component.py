@@ -9,7 +9,7 @@ from pytest_corpus.adapter.exchange import op_of
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import ReplayProbe
 from pytest_corpus.kit.audit.auditor import ComponentAuditor, payload_problem
-from pytest_corpus.kit.common_facts import Fact
+from pytest_corpus.kit.common_facts import FoundFact
 from pytest_corpus.kit.component import Parts
 from pytest_corpus.kit.faults import ProviderFaults, try_with_fault
 from pytest_corpus.kit.fixtures import fixture_of
@@ -47,11 +47,11 @@ class VectorFaults(ProviderFaults):
         if name not in self._calls.shared.itemised:
             scope = f"vector.{name} itemised"
 
-            def find_out() -> Fact:
+            def find_out() -> FoundFact:
                 with inputs.fact_scope(scope):
                     ask = partial(_unavailable, name=name)
                     _, reply = try_with_fault(self._calls, ask, lambda reply: reply.is_error)
-                return Fact(reply.is_success and bool(reply.failed_items))
+                return FoundFact(reply.is_success and bool(reply.failed_items))
 
             self._calls.shared.itemised[name] = self._calls.shared.find(scope, find_out).answer
         return self._calls.shared.itemised[name]
