@@ -234,9 +234,9 @@ class Settling:
         for _ in range(TRIALS):
             self.known.seconds = None
             self._keep_measurement(self._measure())  # here, not in another process
-            if self.find_settle_time():
-                return True
-        return False
+            if self.known.seconds or self.known.missed_s:
+                break
+        return bool(self.find_settle_time())
 
     def _measure(self) -> FoundFact:
         """Measure the settle time, the seconds of a write that never shows, and if writes see each other."""
