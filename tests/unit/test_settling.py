@@ -93,6 +93,21 @@ def test_what_shows_at_once_is_tried_once_and_never_waited_for() -> None:
     assert (store.known.seconds, store.tried, store.has_late_writes) == (0.0, 1, False)
 
 
+@pytest.mark.parametrize(
+    ("late_s", "given", "is_late", "tried"), [(0.0, None, False, 4), (0.01, None, True, 4), (0.01, 0.0, False, 0)]
+)
+def test_a_measurement_is_repeated_once(late_s: float, given: float | None, is_late: bool, tried: int) -> None:
+    """Three times if writes seem visible at once, and not if the user gives the delay."""
+    store = Late(0.0, given)
+    store.note(WRITE)
+    assert store.find_settle_time() == 0
+    store.late_s = late_s
+    assert store.is_late_after_all() is is_late
+    assert store.tried == tried
+    assert not store.is_late_after_all()
+    assert store.has_late_writes is is_late
+
+
 def test_a_look_after_a_write_waits() -> None:
     """A look waits until the last write is old enough; the next one, and what looks at nothing, do not wait."""
     store = Late(0.3)
