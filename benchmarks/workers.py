@@ -41,7 +41,7 @@ class Slow:
 """
 
 MOST = 1.05
-"""The calls of workers, by those of one process."""
+"""The most calls of a run with workers, as a multiple of the calls of one process."""
 
 FACTORY = """
 def {component}(metrics, provider):

@@ -90,7 +90,7 @@ def test_same_report_for_conftest_and_suite(project: Project) -> None:
 
 
 def test_a_wrong_fact_of_another_worker_fails_no_sound_adapter(project: Project) -> None:
-    """What another worker found out decides nothing: a test that fails by it runs again without it."""
+    """A fact of another worker decides nothing: a test that fails because of it runs again without it."""
     project.pytester.makeconftest(MISLED)
     few = "--corpus-requirement=COM-ENV-*,COM-ERR-*,COM-OBS-*,COM-CTX-*"
     result = project.run_apart(few, "-n", "2", "--corpus-report=r.json", plugins=XDIST)
