@@ -9,7 +9,7 @@ from pytest_corpus.integration.declaring.properties import CHANNEL
 
 
 class BundleControllerHooks:
-    """Gives each worker a channel to the controller's stores, and registers the bundle plugin when a worker uses it."""
+    """Gives each worker a channel to the controller's stores; the first message registers the bundle plugin."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config

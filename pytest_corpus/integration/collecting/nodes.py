@@ -196,7 +196,7 @@ def name_and_repetition(item: pytest.Item) -> tuple[str, int]:
 
 
 def put_foundations_first(items: Iterable[pytest.Item]) -> Iterator[pytest.Item]:
-    """Yield the items with basic requirements first in each module, because their tests explain faults best."""
+    """Yield the items; in each module, tests of basic requirements come first, because they explain faults best."""
     for _, module in groupby(items, lambda item: item.getparent(pytest.Module)):
         yield from sorted(module, key=lambda item: not (owner(item) and requirement_of(item) in FOUNDATIONS))
 

@@ -205,7 +205,7 @@ def progress_line(done: int, total: int, elapsed_s: float, left_s: float) -> str
 # The cost of a run
 
 MOST_CALLS = 10
-"""The most calls of an estimate, with those for capabilities; the first plain call may need further ones."""
+"""The largest number of calls in an estimate, calls of `capabilities` included; the first plain call may need more."""
 
 
 class Cost(NamedTuple):
@@ -277,7 +277,8 @@ def may_be_in_flight(subject: Subject) -> bool:
 def _measure_seconds(subject: Subject, most: int) -> tuple[float | None, float | None]:
     """Return the seconds of a successful call and of a refused call; None if there is no such call.
 
-    At most `most` calls are made in this run, except for calls that the first plain call needs before it.
+    Calls stop when the run has made `most` calls. Only the first plain call, and calls that it needs before it, may
+    exceed this limit.
     """
     answered, refused, wrong = list[float](), list[float](), subject.requests.wrong_types(subject.principal)
     undisturbed = suppress(*UNCALLABLE, Undecided, Violation)

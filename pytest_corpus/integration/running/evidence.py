@@ -80,7 +80,7 @@ class EvidenceCapture:
     Attributes:
         notes: the observations during the test.
         full: True if the evidence may contain content.
-        made_up: True if the suite made all requests.
+        made_up: True if the suite invented all requests; False if a client library built them or the user gave queries.
         printed: the output that pytest captured: titles and texts.
         logs: True to include log records, which are available if `hears_logs`.
         trace: the traceback through the suite.
@@ -261,7 +261,7 @@ def mask_planted(text: str, planted: Iterable[str]) -> str:
 
 
 def _several_of(violation: Violation) -> Sequence[Exchange]:
-    """Return the last calls that a finding is based on; empty if it is based on one call or has a story."""
+    """Return the last of several calls that a finding is based on; empty for one call, or if a `Story` shows them."""
     several = len(violation.exchanges) > 1 and violation.story is None
     return violation.exchanges[-MOST_JUDGED:] if several else ()
 

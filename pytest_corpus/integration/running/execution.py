@@ -229,7 +229,7 @@ class TestExecution:
         try:
             with self._spending.enforce():
                 try:
-                    ending = self._ending(function, arguments)
+                    ending = self._run_to_ending(function, arguments)
                 finally:
                     client = self.adapter.client
                     mistakes, late = client.provider.mistakes.take_mistakes() if client else ([], [])
@@ -259,7 +259,8 @@ class TestExecution:
         self._reported.add(known)
         return misled_ending(reason, mistake, full=self.adapter.options.on_terminal == "full")
 
-    def _ending(self, function: Callable[..., object], arguments: Mapping[str, Any]) -> Ending:
+    def _run_to_ending(self, function: Callable[..., object], arguments: Mapping[str, Any]) -> Ending:
+        """Run the test function if the requirement can be tested, and return the end of the test."""
         if is_replaced(self.item, self.target, arguments):
             return REPLACED
         refused = self._spending.refused
@@ -346,7 +347,7 @@ class TestExecution:
         return Ending("violated", raised=violation, violation=violation.for_requirement(self.requirement.id))
 
     def _end_as_blocked(self, blocked: Blocked, got: str, seen: Violation | None) -> Ending:
-        """Leave the test undecided because another requirement is violated, in this test if `seen` is given."""
+        """Leave the test undecided because another requirement is violated; `seen` is this test's violation, if any."""
         if blocked.by not in catalogue():
             return Ending(undecided=blocked)
         own = seen if seen is blocked.violation else None

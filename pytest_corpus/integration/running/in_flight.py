@@ -47,7 +47,7 @@ CONCURRENT = "COM-CONC-1"
 """The requirement that concurrent calls do not disturb each other."""
 
 AHEAD = 2
-"""The most attempts that may be finished before their turn, per running test, if the run may end early."""
+"""If the run may end early: the largest number of finished attempts that wait for their turn, per running test."""
 
 ENOUGH = 3
 """If tests of this many requirements fail only concurrently, concurrent calls count as disturbing."""
@@ -185,9 +185,9 @@ class InFlight:
         return found
 
     def wait_until_quiet(self, *, may_rest: bool = False) -> None:
-        """Wait until no attempt is running; with `may_rest`, until the running ones only wait for a time to pass.
+        """Wait until no attempt is running; with `may_rest`, attempts that only wait for a time to pass may remain.
 
-        An attempt that waits for a time cannot continue while a test runs alone.
+        Such an attempt cannot continue while a test runs alone.
         """
         while busy := next((each for each in self._running if not (may_rest and each.body.is_resting)), None):
             self._wait_a_while(busy)
@@ -204,8 +204,8 @@ class InFlight:
     def must_unlearn(self, attempt: Attempt | None) -> bool:
         """Wait until no attempt makes calls; return True if a test must not use the known shared facts.
 
-        Facts from concurrent tests may be wrong, and the adapter may have cached the test's earlier requests. If a test
-        did not apply, the facts may be used, unless a concurrent test had trouble.
+        It must not after a failed concurrent test, because facts may be wrong, and not after calls of its own attempt,
+        because the adapter may have cached them. An attempt that found the test not applicable does not count.
         """
         self.wait_until_quiet(may_rest=True)
         if attempt is None or not (self._is_troubled or (attempt.part.made and attempt.unoffered is None)):
@@ -216,7 +216,7 @@ class InFlight:
     def confirm(
         self, item: pytest.Item, attempt: Attempt | None, target: Any, ending: Ending, seen: Collection[Violation]
     ) -> Violation | None:
-        """Return the violation that calls disturb each other, if a test ends differently alone and concurrently."""
+        """Note the end of a test that ran alone; return a violation if several tests fail only concurrently."""
         if isinstance(target, Subject) and self.width.is_open and target.store.isolates_tests:
             late_s = max(target.settle.seconds or 0.0, target.client.late.seen_s)
             self.width.note_single_test(target.part.made, late_s=late_s)
@@ -238,7 +238,7 @@ class InFlight:
         return found.attach_exchanges(attempt.beside, *attempt.violation.exchanges[-1:])
 
     def end_of(self, attempt: Attempt) -> Ending | None:
-        """Return the end of a test from its attempt if that counts; None if the test must run alone.
+        """Return the end of a test as its attempt showed it; None if the test must run alone.
 
         "Not applicable" counts if another test of the requirement, run alone, was not applicable for the same reason.
         """

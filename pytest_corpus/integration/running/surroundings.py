@@ -213,7 +213,7 @@ def raising_plugin(config: pytest.Config, error: BaseException | None) -> str:
 
 
 def outcome_behind(error: BaseException) -> BaseException | None:
-    """Return the pytest outcome among the causes of an exception, which other code may have wrapped; else None."""
+    """Return the exception by which pytest fails, skips or exits, if it is the exception or one of its causes."""
     seen: BaseException | None = error
     for _ in range(MOST_CAUSES):
         if seen is None or isinstance(seen, OUTCOMES):
@@ -308,7 +308,7 @@ def _is_error(warning_filter: str) -> bool:
 
 
 def _is_valid(warning_filter: str) -> bool:
-    """False for a warning filter that Python ignored at its start because its category was unknown."""
+    """True unless Python ignored a warning filter when it started, because the category was unknown."""
     category = [*warning_filter.split(":"), "", ""][2].strip()
     try:
         return not category or hasattr(builtins, category) or bool(pkgutil.resolve_name(category))
@@ -317,7 +317,7 @@ def _is_valid(warning_filter: str) -> bool:
 
 
 def _reporting_filter(warning_filter: str, *, literal: bool) -> str:
-    """Return a warning filter with the action "error" replaced by "default"; `literal`: it has no patterns."""
+    """Return a warning filter with the action "error" replaced by "default"; a `literal` filter has no patterns."""
     action, *rest = warning_filter.split(":")
     if literal and rest:
         rest[0] = re.escape(rest[0].strip())

@@ -20,7 +20,7 @@ PROMPT_S = 0.005
 """If an adapter answers within this time, concurrent tests save nothing."""
 
 FEW, MANY = (8, 5), 32
-"""The fewest answers, and successful answers, from which a usual time is computed; and the most recent ones used."""
+"""The numbers of answers, and of successful answers, that a usual time needs; and the number of times that are kept."""
 
 TRIALS, TRIAL_S = 3, 5.0
 """The number of calls before the first test that show if concurrent tests save time, and their time limit."""
@@ -62,7 +62,7 @@ def reason_against_concurrency(subject: Subject) -> str:
 
 
 class CallTimes:
-    """The times of recent answers, and of recent successes, because a refused call may not reach the provider."""
+    """The times of recent answers, and apart from these of successes: a refused call may not reach the provider."""
 
     def __init__(self) -> None:
         self._latest: tuple[deque[float], ...] = tuple(deque(maxlen=MANY) for _ in FEW)

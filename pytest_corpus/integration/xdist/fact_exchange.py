@@ -31,7 +31,7 @@ from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.validation.schema.evidence import first_flaw
 
 LARGEST_FACT, MOST_BYTES = 2**20, 2**26
-"""The characters of a message, and of all facts that the controller keeps. Workers find out other facts themselves."""
+"""The largest numbers of characters in a message, and in all facts that the controller keeps; others are not shared."""
 
 SCHEMA, PART = "transcript/transcript", "CommonFact"
 """The schema of a fact that is handed over."""
@@ -107,7 +107,7 @@ def _send(worker: WorkerChannel, *message: Any) -> None:
 
 
 class FactChannel:
-    """A worker's end of its channel."""
+    """A worker's end of the channel to the controller."""
 
     def __init__(self, channel: WorkerChannel) -> None:
         self._channel, self._replies = channel, queue.SimpleQueue[str | None]()
@@ -136,7 +136,7 @@ class FactChannel:
 
 
 class SharedFacts(CommonFacts):
-    """The facts about one adapter in a process that is one of several.
+    """The facts about one adapter, in a run with several processes.
 
     Args:
         channel: the connection to the controller; None without a controller, or in a run from a transcript, which has
@@ -163,7 +163,7 @@ class SharedFacts(CommonFacts):
         return self._channel.ask(key) if self._channel is not None else None
 
     def _received(self, given: Any) -> FoundFact | None:
-        """Decode a fact, and note what its calls showed of the adapter; None if it cannot be read."""
+        """Decode a fact and note the hooks and operations that its calls used; return None if it cannot be read."""
         if given is None or first_flaw(SCHEMA, given, PART):
             return None
         try:
@@ -180,7 +180,7 @@ class SharedFacts(CommonFacts):
 
 
 def encode(fact: FoundFact, client: AdapterClient) -> Any:
-    """Encode a fact as JSON; None if its answer holds other objects."""
+    """Return a fact as JSON; None if its answer contains objects that cannot be encoded."""
     exchanges = [*dict.fromkeys([*fact.exchanges, *fact.read])]
     try:
         with reading_separately():
