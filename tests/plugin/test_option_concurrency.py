@@ -105,9 +105,9 @@ def test_a_test_that_does_not_apply_is_run_alone_once_for_each_reason(monkeypatc
     monkeypatch.setattr(in_flight, "requirement_of", lambda item: item)
     tests, [one, other] = InFlight(Width(4), may_be_cut_short=False), map(NotApplicable, ("too large", "too small"))
     attempts = [make_attempt("LLM-MODEL-1", unoffered=each) for each in (one, one, other)]
-    assert [tests.end_of(each) for each in attempts] == [None, None, None]
-    tests.confirm(attempts[0].item, attempts[0], None, Ending("not_applicable", one), ())
-    ended = [tests.end_of(each) for each in attempts]
+    assert [tests.ending_from_attempt(each) for each in attempts] == [None, None, None]
+    tests.find_disturbance(attempts[0].item, attempts[0], None, Ending("not_applicable", one), ())
+    ended = [tests.ending_from_attempt(each) for each in attempts]
     assert [each and each.outcome for each in ended] == ["not_applicable", "not_applicable", None]
 
 
@@ -217,9 +217,9 @@ def test_what_goes_with_an_instance_is_no_disturbance(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(tests, "_run_attempt", lose)
     subject = SimpleNamespace(client=SimpleNamespace(instance=instance))
-    tests._carry_out(attempt, cast("Any", subject))
+    tests._run_in_thread(attempt, cast("Any", subject))
     assert attempt.violation is not None
-    assert (attempt.beside is None) is reopened
+    assert (attempt.other_exchange is None) is reopened
 
 
 def test_calls_that_disturb_each_other_are_one_finding(project: Project) -> None:

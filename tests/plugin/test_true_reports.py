@@ -76,7 +76,7 @@ class Collected:
         for item in session.items:
             own = collect.owner(item)
             assert own is not None
-            self.found.setdefault(own[1], {})[collect.test_of(item)] = collect.requirement_of(item)
+            self.found.setdefault(own[1], {})[collect.name_of_test(item)] = collect.requirement_of(item)
 
 
 @pytest.mark.parametrize("profile", ["dev", "stress"])

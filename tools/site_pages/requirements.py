@@ -39,10 +39,10 @@ class Collected:
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Count the items of each test."""
-        from pytest_corpus.integration.collecting.nodes import requirement_of, test_of
+        from pytest_corpus.integration.collecting.nodes import name_of_test, requirement_of
 
         for item in session.items:
-            self.tests[requirement_of(item)][test_of(item).partition("[")[0]] += 1
+            self.tests[requirement_of(item)][name_of_test(item).partition("[")[0]] += 1
 
 
 def collected() -> dict[str, Counter[str]]:

@@ -42,14 +42,14 @@ class BundleHooks:
         ] = {}  # shared by all cases with the same tags, to save memory
         source = "a conftest.py brings it: pytest_corpus_bundle_scorers"
         self.session = BundleSession(
-            options.read_options(config), results_of(config).store, self._functions, self._adapters, source
+            options.read_options(config), results_of(config).store, self._plugin_functions, self._openers, source
         )
         self.concluding = BundleConclusionHooks(config, self.session.options)
 
-    def _functions(self, hook: str, file: str) -> dict[str, Any]:
+    def _plugin_functions(self, hook: str, file: str) -> dict[str, Any]:
         return collect_functions(hook, lambda: reversed(getattr(self.config.hook, hook)(config=self.config)), file)
 
-    def _adapters(self, component: str) -> Openers:
+    def _openers(self, component: str) -> Openers:
         conformance = self.config.pluginmanager.get_plugin(CONFORMANCE)
         known = conformance.state.adapters.known if conformance is not None else {}
         return {

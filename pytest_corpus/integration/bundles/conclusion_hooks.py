@@ -54,7 +54,7 @@ class BundleConclusionHooks:
         return result
 
     @property
-    def ran(self) -> bool:
+    def has_run(self) -> bool:
         """True if a case of a bundle ended."""
         return bool(self.results.heads)
 

@@ -33,7 +33,7 @@ class BundleFile(pytest.File):
     """The collector of one bundle.yaml."""
 
     session_of_bundles: BundleSession
-    place = ""
+    report_path = ""
     """The path of the file in reports."""
 
     def collect(self) -> Iterable[pytest.Item]:
@@ -81,8 +81,8 @@ class _Item(pytest.Item):
     def location(self) -> tuple[str, int | None, str]:
         file = self.parent
         assert isinstance(file, BundleFile)
-        file.place = file.place or super().location[0]
-        return file.place, None, self.name
+        file.report_path = file.report_path or super().location[0]
+        return file.report_path, None, self.name
 
 
 class CaseItem(_Item):

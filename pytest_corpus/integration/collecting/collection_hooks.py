@@ -129,19 +129,19 @@ class CollectionHooks:
             root = f"corpus[{adapter.label}]" if several else "corpus"
             anchor = _make_anchor(adapter, session, path=resources.package("suites/__init__.py"), nodeid=root)
             anchor.separator = "/"
-            items.extend(item for item in session.genitems(anchor) if self._is_named(item, adapter))
+            items.extend(item for item in session.genitems(anchor) if self._is_selected_by_id(item, adapter))
         items.extend(self._tests_of_missed_conftests(session, items))
         self._record_expected_tests({own[0].label for item in items if (own := collect.owner(item))})
         self._select_items(items)
         items[:] = collect.put_foundations_first(items)
         items.sort(key=_position)
         if (worker := self.state.worker) is not None and worker.get(REORDERED):
-            items[:] = interleave(items, list(map(_qualified_function, items)), worker["workercount"])
+            items[:] = interleave(items, list(map(_qualified_name, items)), worker["workercount"])
 
-    def _is_named(self, item: pytest.Item, adapter: Adapter) -> bool:
+    def _is_selected_by_id(self, item: pytest.Item, adapter: Adapter) -> bool:
         """True if the command line selects a test by its id, or selects no test by id."""
         named = self.state.named
-        return not named or any(each.selects(adapter.label, collect.test_of(item)) for each in named)
+        return not named or any(each.selects(adapter.label, collect.name_of_test(item)) for each in named)
 
     def _tests_of_missed_conftests(self, session: pytest.Session, items: list[pytest.Item]) -> Iterable[pytest.Item]:
         """Return the suite's tests for conftest.py files above the test paths, if pytest was started without paths."""
@@ -199,7 +199,9 @@ class CollectionHooks:
             if not adapter.left_out:
                 adapter.ledger.mark_partial(shard.gap)
         whose = {item: found for item in items if (found := collect.owner(item))}
-        of = {item: (adapter.label, component, collect.test_of(item)) for item, (adapter, component) in whose.items()}
+        of = {
+            item: (adapter.label, component, collect.name_of_test(item)) for item, (adapter, component) in whose.items()
+        }
         self._elsewhere = {item for item, name in of.items() if name not in own}
         return self._elsewhere
 
@@ -251,7 +253,7 @@ def _make_anchor(adapter: Adapter, parent: pytest.Collector, **options: Any) -> 
     return anchor
 
 
-def _qualified_function(item: pytest.Item) -> str:
+def _qualified_name(item: pytest.Item) -> str:
     """Return the suite and the function of a conformance item, joined by a dot; empty for any other item."""
     own = collect.owner(item)
     return f"{own[0].label}/{own[1]}.{getattr(item, 'originalname', '')}" if own else ""
@@ -260,7 +262,7 @@ def _qualified_function(item: pytest.Item) -> str:
 def _position(item: pytest.Item) -> int:
     """Return the position of a test in a transcript; 0 without a transcript."""
     own = collect.owner(item)
-    return own[0].place_of(*collect.name_and_repetition(item)) if own else 0
+    return own[0].position_of(*collect.name_and_repetition(item)) if own else 0
 
 
 MARKERS = (

@@ -81,7 +81,7 @@ def _selected_names(adapter: Adapter, component: str, title: str) -> frozenset[s
     return frozenset(found)
 
 
-class _OwnNames:
+class _SuiteNaming:
     """Recognizes tests by the naming rules of the suite; the user's project may have other rules."""
 
     def funcnamefilter(self, name: str) -> bool:
@@ -91,7 +91,7 @@ class _OwnNames:
         return name.startswith("Test")
 
 
-class Chapter(_OwnNames, pytest.Module):
+class Chapter(_SuiteNaming, pytest.Module):
     """The collector of one module of the suite."""
 
     adapter: Adapter
@@ -116,7 +116,7 @@ def _copy_class(found: object, module: str) -> object:
     return found
 
 
-class ChapterClass(_OwnNames, pytest.Class):
+class ChapterClass(_SuiteNaming, pytest.Class):
     """The collector of a class with shared tests in a chapter. Slow tests are left out unless the profile is stress."""
 
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
@@ -179,7 +179,7 @@ def requirement_of(item: pytest.Item) -> str:
     return item.stash[REQUIREMENT]
 
 
-def test_of(item: pytest.Item) -> str:
+def name_of_test(item: pytest.Item) -> str:
     """Return the name of a test within its suite, the same for every adapter, declaration and repetition."""
     return name_and_repetition(item)[0]
 
@@ -214,11 +214,11 @@ def tests_of(adapter: Adapter, component: str) -> Mapping[str, str]:
     return tests(component, adapter.options.profile.name)
 
 
-def case_of(item: pytest.Item) -> int:
+def case_number_of(item: pytest.Item) -> int:
     """Return the number of a conformance item among all cases of its function, selected or not."""
     chapter = item.getparent(Chapter)
     assert chapter is not None
-    return cases(chapter.component, chapter.adapter.options.profile.name).get(test_of(item), 0)
+    return cases(chapter.component, chapter.adapter.options.profile.name).get(name_of_test(item), 0)
 
 
 def ledger_key_of(item: pytest.Item, component: str) -> str:
@@ -226,16 +226,16 @@ def ledger_key_of(item: pytest.Item, component: str) -> str:
     return ledger_key(component, *name_and_repetition(item))
 
 
-test_of.__test__ = False  # type: ignore[attr-defined]
+name_of_test.__test__ = False  # type: ignore[attr-defined]
 
 
 @functools.lru_cache(1)
-def places_of(session: pytest.Session) -> Mapping[str, int]:
+def positions_of(session: pytest.Session) -> Mapping[str, int]:
     """Return the position of each test among all tests, independent of the order of execution."""
     return {nodeid: place for place, nodeid in enumerate(sorted(item.nodeid for item in session.items))}
 
 
-def body_of(item: pytest.Function) -> Callable[..., Any]:
+def function_of(item: pytest.Function) -> Callable[..., Any]:
     """Return the function of a conformance test. `item.obj` may be a replacement by another plugin."""
     found: Callable[..., Any] = getattr(item.cls() if item.cls else item.module, item.originalname)
     return found
@@ -244,7 +244,7 @@ def body_of(item: pytest.Function) -> Callable[..., Any]:
 def arguments_of(item: pytest.Function, target: Any) -> dict[str, Any]:
     """Return the arguments for a conformance test: its parameters, and the target (the component under test)."""
     given = item.callspec.params if hasattr(item, "callspec") else {}
-    return {name: given.get(name, target) for name in inspect.signature(body_of(item)).parameters}
+    return {name: given.get(name, target) for name in inspect.signature(function_of(item)).parameters}
 
 
 ROOT = "corpus"  # the first word of ids without a file
@@ -287,7 +287,7 @@ def take_ids(config: pytest.Config) -> tuple[NodeId, ...]:
     return tuple(found.values())
 
 
-def check_ids(asked: Iterable[NodeId], known: Iterable[tuple[str, str]]) -> str:
+def unknown_id_message(asked: Iterable[NodeId], known: Iterable[tuple[str, str]]) -> str:
     """Return an error message for the first id that selects no known test; empty if there is none."""
     every = list(known)
     for each in asked:

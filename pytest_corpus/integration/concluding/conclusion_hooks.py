@@ -19,8 +19,8 @@ from pytest_corpus.integration.concluding.exits import (
     TERMINATED,
     USUAL_ENDS,
     SigtermHandler,
+    exit_in_time,
     ignore_interrupts,
-    leave_in_time,
 )
 from pytest_corpus.integration.concluding.record_hooks import RecordHooks
 from pytest_corpus.integration.concluding.result import Placeholders, RunResult
@@ -76,19 +76,19 @@ class ConclusionHooks:
         options = self.state.options
         known = self.state.adapters.known.values()
 
-        def shown(declared: str) -> str:  # hides the secret parts of an address
+        def hide_secrets(declared: str) -> str:  # hides the secret parts of an address
             label, spec = address.split_label(declared) or ("", "")
             plain = address.display_address(spec) if spec else declared
             return plain if label in ("", plain) else f"{label}={plain}"
 
         return [
-            *(f"corpus: {shown(declared)}" for declared in options.adapters),
+            *(f"corpus: {hide_secrets(declared)}" for declared in options.adapters),
             *(f"corpus client: {declared}" for declared in options.clients),
             f"corpus seed: {options.seed}, profile: {options.profile.name}",
             f"corpus run: {self.state.adapters.run}",
             *([f"corpus budget: {options.budget}"] if options.budget.limits else []),
             *([f"corpus shard: {options.shard}"] if options.shard else []),
-            *progress.check_environment(os.environ),
+            *progress.environment_warnings(os.environ),
             *(
                 (*progress.capability_lines(known), *progress.untested_components(known))
                 if self.state.distributes
@@ -160,7 +160,7 @@ class ConclusionHooks:
             return given
         if self.state.usage_error:
             return pytest.ExitCode.USAGE_ERROR
-        self.distributing.settle()
+        self.distributing.mark_lost_results()
         chosen = [adapter for adapter in self.state.adapters.known.values() if not adapter.left_out]
         if not chosen and self.state.adapters.known:
             return given
@@ -238,9 +238,9 @@ class ConclusionHooks:
 
     def _notes(self, result: RunResult) -> Iterator[str]:
         """Yield the lines that come before the verdict."""
-        yield from filter(None, map(presentation.offered_builders, result.ledgers))
+        yield from filter(None, map(presentation.builders_line, result.ledgers))
         if self.state.config.get_verbosity() < 0:
-            yield from progress.check_environment(os.environ)
+            yield from progress.environment_warnings(os.environ)
         yield from self._unsaid
         yield from self._since
         yield from result.lines()
@@ -252,8 +252,8 @@ class ConclusionHooks:
                 self._placeholders.remove(self.result.paths if self.result else ())
         finally:
             begin_part(None)
-            self._exits.leave()
-            leave_in_time(self._code, self._threads, is_worker=self.state.worker is not None)
+            self._exits.restore()
+            exit_in_time(self._code, self._threads, is_worker=self.state.worker is not None)
 
 
 def _has_line(entry: Any) -> bool:

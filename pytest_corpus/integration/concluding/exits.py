@@ -33,12 +33,12 @@ def ignore_interrupts() -> Iterator[None]:
         signal.signal(signal.SIGINT, signal.default_int_handler if before is None else before)
 
 
-LEAVE_S = 2.0
+EXIT_S = 2.0
 """The seconds that a process waits at its end for threads of an adapter."""
 
 
-def leave_in_time(code: int, former: Collection[threading.Thread], *, is_worker: bool) -> None:
-    """End the process without waiting longer than `LEAVE_S` for threads that are blocked in calls of an adapter.
+def exit_in_time(code: int, former: Collection[threading.Thread], *, is_worker: bool) -> None:
+    """End the process without waiting longer than `EXIT_S` for threads that are blocked in calls of an adapter.
 
     This happens only in a worker or in the program `pytest`, after all results are reported. `former` are threads that
     do not belong to the adapter.
@@ -46,13 +46,13 @@ def leave_in_time(code: int, former: Collection[threading.Thread], *, is_worker:
     threads = [
         thread for thread in (threads_that_delay_exit() | executor_threads()).difference(former) if thread.is_alive()
     ]
-    if threads and (is_worker or _is_program()):
-        timer = threading.Timer(LEAVE_S, _exit_process, [code, threads])
+    if threads and (is_worker or _is_only_pytest()):
+        timer = threading.Timer(EXIT_S, _exit_process, [code, threads])
         timer.daemon = True  # the timer does not delay a process that ends in time
         timer.start()
 
 
-def _is_program() -> bool:
+def _is_only_pytest() -> bool:
     """True if this process is only pytest, so that no other program and no outer test run called it."""
     frame = inspect.currentframe()
     while frame is not None:
@@ -94,7 +94,7 @@ class SigtermHandler:
             signal.signal(signal.SIGTERM, self._terminate)
             self._handles = True
 
-    def leave(self) -> None:
+    def restore(self) -> None:
         """Restore the default handler."""
         if self._handles:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)

@@ -37,7 +37,7 @@ SHORT_S = 10.0  # a shorter run gets no line about its time
 LONGEST = 40  # the most characters of one capability on the terminal
 
 
-def check_environment(variables: Mapping[str, str]) -> list[str]:
+def environment_warnings(variables: Mapping[str, str]) -> list[str]:
     """Return a warning if no setting names the environment of the adapter's provider; otherwise an empty list."""
     if variables.get(ENVIRONMENT, "").strip():
         return []

@@ -25,7 +25,7 @@ class BundleSections(Protocol):
     """The interface of the plugin for bundles that reports need."""
 
     @property
-    def ran(self) -> bool:
+    def has_run(self) -> bool:
         """True if a case of a bundle ended."""
 
     def sections(self, adapter: str | None = None) -> list[dict[str, Any]]:
@@ -114,7 +114,7 @@ class RunResult:
         self.written.append(f"deviations: {said}")
 
     @property
-    def ran(self) -> bool:
+    def has_run(self) -> bool:
         """True if a conformance test ran for every adapter."""
         return bool(self.ledgers) and all(ledger.executed for ledger in self.ledgers)
 
@@ -122,7 +122,7 @@ class RunResult:
         """Return pytest's exit code, but not 0 if nothing ran, tests are missing, or a violation fails the run."""
         if given not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             return given
-        if not self.ran and not (self.bundles and self.bundles.ran):
+        if not self.has_run and not (self.bundles and self.bundles.has_run):
             return pytest.ExitCode.NO_TESTS_COLLECTED
         failed = (
             *(verdict.of_status("violated", self._counted) or verdict.faults for verdict in self.verdicts),
@@ -132,7 +132,7 @@ class RunResult:
         )
         return pytest.ExitCode.TESTS_FAILED if any(failed) else pytest.ExitCode.OK
 
-    def _failing_option(self) -> list[str]:
+    def _strict_option_lines(self) -> list[str]:
         """Return a line about `--corpus-strict` if it is the only reason why the run fails; otherwise an empty list."""
         left = sum(len(verdict.of_status("not_assessed", ("MUST",))) for verdict in self.verdicts)
         if (
@@ -147,7 +147,7 @@ class RunResult:
         """Return the lines about written files, old recordings, the seed, the profile and the edition."""
         how = f"seed {self.options.seed}, profile {self.options.profile.name}, edition {self.options.requirements.name}"
         old = notes_on_old_recordings(set().union(*(ledger.recorded for ledger in self.ledgers)), self.run.started_at)
-        return [*self._failing_option(), *self.written, *old, how]
+        return [*self._strict_option_lines(), *self.written, *old, how]
 
 
 def write_report(document: Mapping[str, Any], path: Path, **more: Any) -> str:

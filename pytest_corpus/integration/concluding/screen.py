@@ -192,11 +192,11 @@ def changes_since_last_run(config: pytest.Config, ledger: Ledger, verdict: Verdi
     cache.set(key, {**kept, **now})
     satisfied = {f"{status.component} {status.requirement.id}" for status in verdict.of_status("satisfied")}
     both = kept.keys() & now.keys()
-    fixed = _names_found_by(kept, both) & satisfied - _names_found_by(kept, kept.keys() - both)
-    new = _names_found_by(now, both) - _names_found_by(kept, kept)
+    fixed = _requirements_found_by(kept, both) & satisfied - _requirements_found_by(kept, kept.keys() - both)
+    new = _requirements_found_by(now, both) - _requirements_found_by(kept, kept)
     if not fixed and not new:
         return ""
-    return f"since the last run: {_name_requirements(fixed)} fixed, {_name_requirements(new)} new"
+    return f"since the last run: {_list_requirements(fixed)} fixed, {_list_requirements(new)} new"
 
 
 def _violated_by_test(ledger: Ledger) -> dict[str, list[str]]:
@@ -210,11 +210,11 @@ def _violated_by_test(ledger: Ledger) -> dict[str, list[str]]:
     return {test: sorted(names) for test, names in found.items()}
 
 
-def _names_found_by(found: Mapping[str, list[str]], tests: Iterable[str]) -> set[str]:
+def _requirements_found_by(found: Mapping[str, list[str]], tests: Iterable[str]) -> set[str]:
     return {name for test in tests for name in found[test]}
 
 
-def _name_requirements(names: set[str]) -> str:
+def _list_requirements(names: set[str]) -> str:
     if not names:
         return "0"
     ids = sorted({name.partition(" ")[2] for name in names})

@@ -119,7 +119,7 @@ class Adapter:
         spec = "" if target.scheme or target.is_importable else spec_of(self.declaration.factory)
         return replace(target, declared=spec) if spec else target
 
-    def place_of(self, _test: str, _repetition: int) -> int:
+    def position_of(self, _test: str, _repetition: int) -> int:
         """Return the position at which a test must run; 0 if the order does not matter."""
         return 0
 
@@ -202,7 +202,7 @@ class Adapter:
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
+class CapabilitiesAnswer:
     """The answer of a component's `capabilities` when the adapter is opened.
 
     Attributes:
@@ -286,9 +286,9 @@ class FactoryAdapter(Adapter):
             "streams": [name for name in served if client.instance.has_stream(name)],
         }
 
-    def _ask(self, client: AdapterClient, component: str) -> Opening:
+    def _ask(self, client: AdapterClient, component: str) -> CapabilitiesAnswer:
         if not client.instance.has_handler(component):
-            return Opening(None)
+            return CapabilitiesAnswer(None)
         request = {"op": f"{component}.capabilities", "ctx": {}, "args": {}}
         try:
             for pause_s in OPENING_PAUSES_S:
@@ -296,19 +296,19 @@ class FactoryAdapter(Adapter):
                 if not is_retryable(reply := Reply(client.send(request, component))):
                     break
         except Unresponsive:
-            return Opening(None, broken=True)
+            return CapabilitiesAnswer(None, broken=True)
         if reply.is_success and isinstance(reply.result, dict):
             protocol = reply.result.get("protocol")
             family = protocol.partition("/")[0] if isinstance(protocol, str) else ""
             named = family == component or (family not in COMPONENTS and client.instance.has_named_handler(component))
-            return Opening(reply.result, unnamed=not named)
+            return CapabilitiesAnswer(reply.result, unnamed=not named)
         fault = reply.exchange.fault
         if fault is not None and fault.wants_credentials:
-            return Opening(None, broken=True, refused=fault.text)
+            return CapabilitiesAnswer(None, broken=True, refused=fault.text)
         refused = "the answer is AuthError" if reply.is_a("AuthError") else ""
-        return Opening(None, broken=not reply.is_error, refused=refused)
+        return CapabilitiesAnswer(None, broken=not reply.is_error, refused=refused)
 
-    def _check_credentials(self, answers: Mapping[str, Opening], *, known: bool) -> None:
+    def _check_credentials(self, answers: Mapping[str, CapabilitiesAnswer], *, known: bool) -> None:
         """Raise an error if all answers of a remote adapter mean that it needs other credentials.
 
         If the components are `known` in advance and one of the answers is an envelope, the suite judges it instead.
@@ -323,7 +323,7 @@ class FactoryAdapter(Adapter):
             self.declaration.declared, f"it refuses {name}.capabilities: {answer.refused}", CREDENTIALS
         )
 
-    def _choose(self, answers: dict[str, Opening]) -> tuple[str, ...]:
+    def _choose(self, answers: dict[str, CapabilitiesAnswer]) -> tuple[str, ...]:
         found = {name: answer for name, answer in answers.items() if answer.document is not None}
         answering = tuple(name for name, answer in found.items() if not answer.unnamed)
         self.unnamed = tuple(name for name, answer in found.items() if answer.unnamed)

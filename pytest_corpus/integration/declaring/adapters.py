@@ -78,7 +78,7 @@ class RecordedAdapter(FactoryAdapter):
         """The transcript as the source of inputs."""
         return self.player
 
-    def place_of(self, test: str, repetition: int) -> int:
+    def position_of(self, test: str, repetition: int) -> int:
         """Return the position of a test in its recorded process."""
         return self._places.get((self.label, test, repetition), len(self._places))
 

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_corpus.adapter.exceptions import DeclarationError
 from pytest_corpus.adapter.opening.factory import split_label, user_code_error
-from pytest_corpus.integration.collecting.nodes import check_ids
+from pytest_corpus.integration.collecting.nodes import unknown_id_message
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter
 from pytest_corpus.integration.declaring.state import RunState, UnusableDeclaration
 from pytest_corpus.redaction import printable
@@ -40,7 +40,7 @@ class DeclarationHooks:
         for adapter in self.state.adapters.known.values():
             self._announce(adapter)
             self.state.open(adapter)
-        if wrong := check_ids(self.state.named, self._known()):
+        if wrong := unknown_id_message(self.state.named, self._known_tests()):
             self.state.usage_error = True
             raise pytest.UsageError(printable(wrong))
         if self.state.distributes:
@@ -59,7 +59,7 @@ class DeclarationHooks:
             upstream = printable(self.state.options.connection.upstream)
             reporter.write_line(f"corpus: point {adapter.label} at {address}, a proxy before {upstream}")
 
-    def _known(self) -> Iterator[tuple[str, str]]:
+    def _known_tests(self) -> Iterator[tuple[str, str]]:
         """Yield the label of an adapter and the name of a test, for each test that an id may select."""
         profile = self.state.options.profile.name
         for adapter in self.state.by_option if self.state.named else ():

@@ -80,11 +80,11 @@ class TestResult:
         notes: the observations; its violations and the record's findings have the same order.
         raised: the exception for pytest, or None.
         recorded: the requests and answers for the transcript.
-        places: for each finding, the position in the transcript of the exchange that shows it.
+        positions: for each finding, the position in the transcript of the exchange that shows it.
     """
 
     record: TestRecord
     notes: Notes
     raised: BaseException | None = None
     recorded: RecordedTest | None = None
-    places: tuple[dict[str, Any], ...] = ()
+    positions: tuple[dict[str, Any], ...] = ()

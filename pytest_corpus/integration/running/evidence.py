@@ -18,7 +18,7 @@ from pytest_corpus.adapter.reports import Count, Observation
 from pytest_corpus.adapter.snapshot import to_bytes
 from pytest_corpus.adapter.tracebacks import logged_exception, message_of, traceback_of
 from pytest_corpus.evidence import shell
-from pytest_corpus.integration.collecting.nodes import owner, requirement_of, test_of
+from pytest_corpus.integration.collecting.nodes import name_of_test, owner, requirement_of
 from pytest_corpus.integration.running.endings import Notes
 from pytest_corpus.kit.audit.telemetry import reports_of
 from pytest_corpus.kit.outcomes import Story, Violation
@@ -110,7 +110,7 @@ class EvidenceCapture:
         """
         secrets = (*self.planted_secrets, *secret_values(os.environ))
         mask = functools.partial(mask_secrets, secrets=secrets)
-        exchange, judged_on, story = violation.exchange, _several_of(violation), self._story_of(violation)
+        exchange, judged_on, story = violation.exchange, _supporting_calls(violation), self._story_of(violation)
         request = functools.partial(self._mask_foreign_texts, violation=violation, secrets=secrets)
         raised = self._exception_text(finding, exchange, secrets) if exchange else ""
         shape_of = (
@@ -118,14 +118,14 @@ class EvidenceCapture:
         )
         found = replace(
             finding,
-            test=test_of(item),
+            test=name_of_test(item),
             node=item.nodeid,
             rerun=mask(rerun),
-            sent=_sent_parts(exchange, request(exchange.ordered_request)) if exchange else "",
+            sent=_call_text(exchange, request(exchange.ordered_request)) if exchange else "",
             raised=raised,
             raised_at=raised,
-            fault=_fault(exchange) if exchange else "",
-            observed=mask(_reports(exchange, finding.requirement, secrets)) if exchange else "",
+            fault=_planned_faults(exchange) if exchange else "",
+            observed=mask(_observed_metrics(exchange, finding.requirement, secrets)) if exchange else "",
             problems=tuple(map(mask, violation.lines)),
             judged_on=_number_calls(judged_on, request),
             story=_story_lines(story, shape_of),
@@ -139,7 +139,7 @@ class EvidenceCapture:
         escaped = exchange.fault.raised if exchange and exchange.fault else None
         whole = replace(
             found,
-            sent=_sent_parts(exchange, shown(exchange.ordered_request)) if exchange else "",
+            sent=_call_text(exchange, shown(exchange.ordered_request)) if exchange else "",
             answer=self._answer(violation, exchange, secrets) if exchange and exchange.frames else "",
             raised=message_of(escaped, secrets) if escaped else raised,
             traceback=tuple(traceback_of(escaped, secrets)) if escaped else (),
@@ -157,7 +157,7 @@ class EvidenceCapture:
         For a wrong read these are the last writes of the same value, or in the same namespace.
         """
         exchange = violation.exchange
-        if violation.story or _several_of(violation) or exchange is None or self._is_write(exchange):
+        if violation.story or _supporting_calls(violation) or exchange is None or self._is_write(exchange):
             return violation.story
         named = [
             each
@@ -260,7 +260,7 @@ def mask_planted(text: str, planted: Iterable[str]) -> str:
     return mask_secrets(text, (*planted, *secret_values(os.environ))) if text else ""
 
 
-def _several_of(violation: Violation) -> Sequence[Exchange]:
+def _supporting_calls(violation: Violation) -> Sequence[Exchange]:
     """Return the last of several calls that a finding is based on; empty for one call, or if a `Story` shows them."""
     several = len(violation.exchanges) > 1 and violation.story is None
     return violation.exchanges[-MOST_JUDGED:] if several else ()
@@ -270,11 +270,11 @@ def _shape(request: Any) -> str:
     return show_shape(request, LONGEST)
 
 
-def _sent_parts(exchange: Exchange, request: str) -> str:
+def _call_text(exchange: Exchange, request: str) -> str:
     return f"{'handle_stream' if exchange.streaming else 'handle'} {request}"
 
 
-def _fault(exchange: Exchange) -> str:
+def _planned_faults(exchange: Exchange) -> str:
     return ", ".join(
         f"{kind} (HTTP {BY_KIND[kind].http_status})" if BY_KIND[kind].http_status else kind
         for kind in dict.fromkeys(exchange.observed.faults)
@@ -291,35 +291,35 @@ def _raised_exception(exchange: Exchange, secrets: tuple[str, ...]) -> str:
     last = exchange.frames[-1].body if exchange.frames else None
     is_error = isinstance(last, Mapping) and last.get("ok") is False
     logged = logged_exception(exchange.observed.logs) if is_error else None
-    parts, texts = (logged.type, str(logged.place)) if logged else (), ["", *_contents(exchange)]
+    parts, texts = (logged.type, str(logged.place)) if logged else (), ["", *_content_texts(exchange)]
     is_content = any(mask_secrets(part, secrets) != part or part in text for part in parts for text in texts)
     return f"{logged}  (logged)" if logged and not is_content else ""
 
 
-def _reports(exchange: Exchange, requirement: str, secrets: tuple[str, ...]) -> str:
+def _observed_metrics(exchange: Exchange, requirement: str, secrets: tuple[str, ...]) -> str:
     if "-OBS-" not in requirement:
         return ""
-    label = functools.partial(_label, contents=_contents(exchange), secrets=secrets)
+    label = functools.partial(_label_text, contents=_content_texts(exchange), secrets=secrets)
     every = [
-        _observation(each, label) if isinstance(each, Observation) else _count(each, label)
+        _observation_text(each, label) if isinstance(each, Observation) else _count_text(each, label)
         for each in reports_of(exchange)
     ]
     more = f" and {len(every) - MOST_OBSERVATIONS} more" if len(every) > MOST_OBSERVATIONS else ""
     return "; ".join(every[:MOST_OBSERVATIONS]) + more if every else "nothing"
 
 
-def _observation(seen: Observation, label: Callable[[object], str]) -> str:
+def _observation_text(seen: Observation, label: Callable[[object], str]) -> str:
     labels = {"component": seen.component, "op": seen.op, "ms": seen.ms, "ok": seen.ok, "code": seen.code}
-    return ", ".join(f"{name}={label(_round_number(value))}" for name, value in labels.items()) + _extra(
+    return ", ".join(f"{name}={label(_round_number(value))}" for name, value in labels.items()) + _own_labels_text(
         seen.extra, label
     )
 
 
-def _count(count: Count, label: Callable[[object], str]) -> str:
-    return f"counter {label(count.name)} by {label(count.value)}{_extra(count.extra, label)}"
+def _count_text(count: Count, label: Callable[[object], str]) -> str:
+    return f"counter {label(count.name)} by {label(count.value)}{_own_labels_text(count.extra, label)}"
 
 
-def _extra(labels: Mapping[str, Any], label: Callable[[object], str]) -> str:
+def _own_labels_text(labels: Mapping[str, Any], label: Callable[[object], str]) -> str:
     """Return the adapter's own labels of a metric as text; labels with unusual names are only counted."""
     named = {name: value for name, value in labels.items() if list_keys("", [name]) == f" {name}"}
     shown = [f"{name}={label(value)}" for name, value in sorted(named.items())]
@@ -328,7 +328,7 @@ def _extra(labels: Mapping[str, Any], label: Callable[[object], str]) -> str:
     return f", extra: {', '.join(shown)}" if shown else ""
 
 
-def _contents(exchange: Exchange) -> list[str]:
+def _content_texts(exchange: Exchange) -> list[str]:
     """Return the texts of a request and of its answer, except operation and model names."""
     bodies = [exchange.request, *(frame.body for frame in exchange.frames)]
     found = {*strings_of(bodies)} - {*_strings_under(bodies, ("op", "model"))}
@@ -344,7 +344,7 @@ def _strings_under(value: Any, keys: Sequence[str]) -> Iterator[str]:
             yield from _strings_under(item, keys)
 
 
-def _label(value: object, contents: Sequence[str], secrets: tuple[str, ...]) -> str:
+def _label_text(value: object, contents: Sequence[str], secrets: tuple[str, ...]) -> str:
     """Return a label of a metric as text; it is described instead if it contains a secret or a text of the call."""
     if not isinstance(value, str) or value in VOCABULARY or not is_plain_identifier(value):
         return describe_word(value)
@@ -383,5 +383,5 @@ def _story_lines(story: Story | None, shown: Callable[[Any], str]) -> tuple[str,
 def _number_calls(exchanges: Sequence[Exchange], shown: Callable[[Any], str]) -> tuple[str, ...]:
     """Return the calls as numbered lines; `shown` makes requests safe to show."""
     return tuple(
-        f"{number}. {_sent_parts(each, shown(each.ordered_request))}" for number, each in enumerate(exchanges, 1)
+        f"{number}. {_call_text(each, shown(each.ordered_request))}" for number, each in enumerate(exchanges, 1)
     )

@@ -44,7 +44,7 @@ from pytest_corpus.integration.running.surroundings import (
     CHANGED,
     Surroundings,
     cause_of_end,
-    is_replaced,
+    has_other_arguments,
     outcome_behind,
 )
 from pytest_corpus.kit import expect
@@ -140,7 +140,7 @@ class TestExecution:
         for violation in tuple(observed.violations):
             if excuse := self._surroundings.explain_by_changes(violation):
                 observed.violations.remove(violation)
-                self._reported -= {(self._place, violation.requirement)} - before
+                self._reported -= {(self._component_key, violation.requirement)} - before
                 self.adapter.ledger.mark_unreliable(excuse)
         excuse = self._surroundings.explain_by_changes(ending.violation) if ending.violation else ""
         return replace(UNFINISHED, broken_off=excuse) if excuse else ending
@@ -149,9 +149,9 @@ class TestExecution:
         """Return the end of the test's concurrent attempt if it counts; otherwise run the test alone."""
         beside = self._in_flight if self.adapter.source is None else None  # with a transcript, tests run one by one
         attempt = beside.finished_attempt(self.item, self.target, self._following) if beside else None
-        ended = beside.end_of(attempt) if beside and attempt else None
-        is_own = not is_replaced(self.item, self.target, arguments)
-        if attempt and ended and is_own and self._shows_nothing(attempt, observed):
+        ended = beside.ending_from_attempt(attempt) if beside and attempt else None
+        is_own = not has_other_arguments(self.item, self.target, arguments)
+        if attempt and ended and is_own and self._has_clean_audit(attempt, observed):
             return ended
         doubted = beside is not None and beside.must_unlearn(attempt)
         self._begin(1, unlearn=doubted)
@@ -159,14 +159,14 @@ class TestExecution:
         if ending.violation and isinstance(self.target, Subject) and self.target.shared.distrust():
             if ending.violation in observed.violations:
                 observed.violations.remove(ending.violation)
-                self._reported.discard((self._place, ending.violation.requirement))
+                self._reported.discard((self._component_key, ending.violation.requirement))
             self._begin(1, unlearn=True)  # what another process found out may be wrong
             ending = self._run_and_audit(function, arguments, observed)
-        if beside and (found := beside.confirm(self.item, attempt, self.target, ending, observed.violations)):
+        if beside and (found := beside.find_disturbance(self.item, attempt, self.target, ending, observed.violations)):
             self._add_finding(found, observed)
         return ending
 
-    def _shows_nothing(self, attempt: Attempt, observed: Notes) -> bool:
+    def _has_clean_audit(self, attempt: Attempt, observed: Notes) -> bool:
         """Audit the exchanges of a concurrent attempt; return True if they show no finding.
 
         Findings from late metrics or logs of earlier tests are kept.
@@ -178,7 +178,7 @@ class TestExecution:
         if not own:
             self._attempt = attempt
             return True
-        self._reported.difference_update((self._place, each.requirement) for each in own)
+        self._reported.difference_update((self._component_key, each.requirement) for each in own)
         observed.violations[:] = [each for each in observed.violations if each not in own]
         observed.made.clear()
         return False
@@ -212,8 +212,8 @@ class TestExecution:
         )
         self.result = TestResult(record, observed, ending.raised)
         if self._recorded is not None:
-            places = tuple(self._recorded.place_of(each.exchange, each.story) for each in observed.violations)
-            self.result = replace(self.result, recorded=self._recorded, places=places)
+            positions = tuple(self._recorded.position_of(each.exchange, each.story) for each in observed.violations)
+            self.result = replace(self.result, recorded=self._recorded, positions=positions)
         self.adapter.ledger.add_run(record)
         return self.result
 
@@ -239,9 +239,9 @@ class TestExecution:
                         self._collect_findings(ending.violation, observed)
         finally:
             self.target.close_fresh()
-        return self._forget_findings(mistakes[0]) if mistakes else ending
+        return self._leave_open_after_mistake(mistakes[0]) if mistakes else ending
 
-    def _forget_findings(self, mistake: EscapedException | MissingAnswer) -> Ending:
+    def _leave_open_after_mistake(self, mistake: EscapedException | MissingAnswer) -> Ending:
         """Leave the test undecided and forget its facts, because the provider stand-in gave a wrong answer.
 
         If an endpoint of the adapter's author raised, the run is partial, and the first such test shows the traceback.
@@ -260,8 +260,7 @@ class TestExecution:
         return misled_ending(reason, mistake, full=self.adapter.options.on_terminal == "full")
 
     def _run_to_ending(self, function: Callable[..., object], arguments: Mapping[str, Any]) -> Ending:
-        """Run the test function if the requirement can be tested, and return the end of the test."""
-        if is_replaced(self.item, self.target, arguments):
+        if has_other_arguments(self.item, self.target, arguments):
             return REPLACED
         refused = self._spending.refused
         try:
@@ -357,7 +356,7 @@ class TestExecution:
         return Ending(undecided=blocked, violation=violation.for_requirement(blocked.by, indirect=True))
 
     @property
-    def _place(self) -> str:
+    def _component_key(self) -> str:
         return f"{self.adapter.label}/{self.component}"
 
     def _find_cause(self, requirement: str, found: Violation | Blocked) -> Blocked | None:
@@ -394,8 +393,8 @@ class TestExecution:
             observed.secrets.update((*exchange.secrets.values(), *context_secrets(exchange.request)))
 
     def _is_reported(self, requirement: str) -> bool:
-        return (self._place, requirement) in self._reported
+        return (self._component_key, requirement) in self._reported
 
     def _add_finding(self, violation: Violation, observed: Notes) -> None:
         observed.violations.append(violation)
-        self._reported.add((self._place, violation.requirement))
+        self._reported.add((self._component_key, violation.requirement))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.integration.collecting import nodes as collect
-from pytest_corpus.integration.collecting.nodes import body_of
+from pytest_corpus.integration.collecting.nodes import function_of
 from pytest_corpus.integration.declaring.state import RunState
 from pytest_corpus.integration.running import presentation
 from pytest_corpus.integration.running.execution import TestExecution
@@ -71,12 +71,12 @@ class ExecutionHooks:
             following=lambda: self._following_of(item),
             in_flight=self.in_flight,
         )
-        item.obj = execution.wrap(body_of(item), traceback=self.state.options.traceback)
+        item.obj = execution.wrap(function_of(item), traceback=self.state.options.traceback)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[Any]) -> None:
         if self.in_flight is not None and fixturedef.scope == "session":
-            self.in_flight.settled.add(fixturedef.argname)
+            self.in_flight.session_fixtures.add(fixturedef.argname)
 
     @property
     def tests_in_flight(self) -> int:
@@ -106,7 +106,7 @@ class ExecutionHooks:
     @pytest.hookimpl
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         asked, width = self.state.options.concurrency, self.in_flight.width if self.in_flight is not None else None
-        said = list(width.said) if width is not None else []
+        said = list(width.limit_reasons) if width is not None else []
         if asked is not None and asked > 1 and self._obstacle:
             said.append(f"1 test at a time: {self._obstacle}")
         if width is not None and asked is None and width.peak > 1:
@@ -134,7 +134,7 @@ class ExecutionHooks:
         elif execution is not None and call.when == "teardown":  # frees the memory of the test
             del item.stash[EXECUTION], item.stash[SUBJECT]
             assert isinstance(item, pytest.Function)
-            item.obj = body_of(item)
+            item.obj = function_of(item)
         return report
 
     def _rerun(self, item: pytest.Item, requirement: str) -> str:

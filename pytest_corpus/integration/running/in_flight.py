@@ -27,11 +27,11 @@ from pytest_corpus.adapter.turns import Body, Disturbed, Turns
 from pytest_corpus.integration.collecting.nodes import (
     REPETITION,
     arguments_of,
-    body_of,
-    case_of,
+    case_number_of,
+    function_of,
     name_and_repetition,
     owner,
-    places_of,
+    positions_of,
     requirement_of,
 )
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter
@@ -72,22 +72,22 @@ HARMLESS = frozenset(("subject", "request", REPETITION))
 BEGUN = pytest.StashKey[int]()  # on a conformance item: how often it was started
 
 
-def name_of(item: pytest.Item) -> str:
+def name_with_repetition(item: pytest.Item) -> str:
     return " ".join(map(str, name_and_repetition(item)))
 
 
 def begin_inputs(item: pytest.Item, adapter: Adapter) -> None:
     """Prepare the random inputs of a test, so that its requests depend only on the seed, the test and the answers."""
     begun = item.stash[BEGUN] = item.stash.get(BEGUN, 0) + 1  # a plugin may rerun a test
-    scope = f"{name_of(item)} {begun}"
+    scope = f"{name_with_repetition(item)} {begun}"
     if adapter.number:  # different adapters may share a provider, so their texts must differ
         scope += f" {adapter.number}"
-    places = places_of(item.session)
+    places = positions_of(item.session)
     own = inputs.Run(adapter.options.seed, adapter.settings.run, adapter.process, len(places))
     place = places.get(item.nodeid, 0) + (begun - 1) * (
         len(places) + FACTS
     )  # other requests than before, because an adapter may cache answers
-    inputs.begin_test(own, scope, place, case_of(item))
+    inputs.begin_test(own, scope, place, case_number_of(item))
 
 
 @dataclass(eq=False)
@@ -101,8 +101,8 @@ class Attempt:
         holds: True if the attempt has shown that the requirement holds.
         unoffered: the reason why the test does not apply, or None.
         violation: the violation that the attempt found, or None.
-        beside: the last exchange of another concurrent test; None if the adapter was opened anew, so that earlier data
-            is lost.
+        other_exchange: the last exchange of another concurrent test; None if the adapter was opened anew, so that
+            earlier data is lost.
     """
 
     item: pytest.Function
@@ -112,7 +112,7 @@ class Attempt:
     holds: bool = False
     unoffered: NotApplicable | None = None
     violation: Violation | None = None
-    beside: Exchange | None = None
+    other_exchange: Exchange | None = None
     duration_s: float = 0.0
     over: threading.Event = field(default_factory=threading.Event)
 
@@ -127,7 +127,7 @@ class InFlight:
 
     Attributes:
         width: the number of tests that may run concurrently.
-        settled: the session-scoped fixtures that were set up.
+        session_fixtures: the session-scoped fixtures that were set up.
     """
 
     def __init__(self, width: Width, *, may_be_cut_short: bool) -> None:
@@ -140,7 +140,7 @@ class InFlight:
         self._subject: Subject | None = None
         self._disturbed: dict[str, Attempt] = {}
         self._unoffered: set[tuple[str, str]] = set()
-        self.settled = set[str]()
+        self.session_fixtures = set[str]()
         self._is_troubled = self._is_told = False
         self._context = contextvars.copy_context()
 
@@ -180,7 +180,7 @@ class InFlight:
         if found is not None:
             self._wait_for_attempt(found)
             if late := [each.observed for each in found.part.exchanges if not each.observed.is_settled]:
-                with self._letting_attempts_run():
+                with self._let_attempts_run():
                     wait_for_reports(late)
         return found
 
@@ -213,7 +213,7 @@ class InFlight:
         self._is_troubled = False
         return True
 
-    def confirm(
+    def find_disturbance(
         self, item: pytest.Item, attempt: Attempt | None, target: Any, ending: Ending, seen: Collection[Violation]
     ) -> Violation | None:
         """Note the end of a test that ran alone; return a violation if several tests fail only concurrently."""
@@ -225,7 +225,7 @@ class InFlight:
             self._unoffered.add((requirement.id, ending.undecided.reason))
         if attempt is None or attempt.violation is None or ending.outcome != "satisfied" or seen:
             return None
-        if requirement.chapter in TIMED or attempt.beside is None or any(map(is_passing, attempt.part.made)):
+        if requirement.chapter in TIMED or attempt.other_exchange is None or any(map(is_passing, attempt.part.made)):
             return None  # an adapter may refuse a call while it is busy
         self._disturbed.setdefault(requirement.id, attempt)
         if len(self._disturbed) < ENOUGH or self._is_told or have_overlapped(self._disturbed.values()):
@@ -235,9 +235,9 @@ class InFlight:
         named = ", ".join(self._disturbed)
         got = f"beside other calls, and not alone, the tests of {named} fail: {attempt.violation.got}"
         found = Violation(catalogue()[CONCURRENT].text, got).for_requirement(CONCURRENT)
-        return found.attach_exchanges(attempt.beside, *attempt.violation.exchanges[-1:])
+        return found.attach_exchanges(attempt.other_exchange, *attempt.violation.exchanges[-1:])
 
-    def end_of(self, attempt: Attempt) -> Ending | None:
+    def ending_from_attempt(self, attempt: Attempt) -> Ending | None:
         """Return the end of a test as its attempt showed it; None if the test must run alone.
 
         "Not applicable" counts if another test of the requirement, run alone, was not applicable for the same reason.
@@ -252,11 +252,11 @@ class InFlight:
             self._wait_a_while(attempt)
 
     def _wait_a_while(self, attempt: Attempt) -> None:
-        with self._letting_attempts_run():
+        with self._let_attempts_run():
             attempt.over.wait(LONGEST_S)
 
     @contextmanager
-    def _letting_attempts_run(self) -> Iterator[None]:
+    def _let_attempts_run(self) -> Iterator[None]:
         """Let attempts run within the context."""
         assert self._subject is not None
         places = [place for place, _ in self._subject.test_attributes()]
@@ -287,13 +287,13 @@ class InFlight:
             if isinstance(each, pytest.Function) and self._may_begin(each, subject):
                 found.append(each)
         self._waiting.extend(
-            sorted(found, key=case_of)
+            sorted(found, key=case_number_of)
         )  # the first case of each function first, because they are the longest
 
     def _may_begin(self, item: pytest.Function, subject: Subject) -> bool:
         """True if a test may run concurrently with others."""
         parameters = item.callspec.params if hasattr(item, "callspec") else {}
-        known = {subject.component, *HARMLESS, *self.settled, *parameters}
+        known = {subject.component, *HARMLESS, *self.session_fixtures, *parameters}
         is_plain = known.issuperset(item.fixturenames)
         is_marked = any(mark.name in MARKS for mark in item.iter_markers())
         return is_plain and not is_marked and subject.component not in catalogue()[requirement_of(item)].quiet
@@ -322,7 +322,7 @@ class InFlight:
         places, values = zip(*subject.test_attributes(), strict=True)
         attempt = self._attempts[item] = Attempt(item, Body(self._turns, places, values))
         self._running.add(attempt)
-        work = functools.partial(turns.run_as, attempt.body, functools.partial(self._carry_out, attempt, subject))
+        work = functools.partial(turns.run_as, attempt.body, functools.partial(self._run_in_thread, attempt, subject))
         name = f"corpus-test-{requirement_of(item)}"
         thread = threading.Thread(target=self._context.copy().run, args=(work,), name=name, daemon=True)
         if not self._start_thread(thread.start):
@@ -339,7 +339,7 @@ class InFlight:
             return False
         return True
 
-    def _carry_out(self, attempt: Attempt, subject: Subject) -> None:
+    def _run_in_thread(self, attempt: Attempt, subject: Subject) -> None:
         generation = subject.client.instance.generation
         try:
             attempt.body.resume()
@@ -361,13 +361,13 @@ class InFlight:
             self._is_troubled = True
         finally:
             if subject.client.instance.generation == generation:
-                attempt.beside = self._last_of_another(attempt)
+                attempt.other_exchange = self._last_exchange_of_others(attempt)
             self._running.discard(attempt)
             self._begin_attempts()
             attempt.over.set()
             self._turns.give_turn()
 
-    def _last_of_another(self, attempt: Attempt) -> Exchange | None:
+    def _last_exchange_of_others(self, attempt: Attempt) -> Exchange | None:
         """Return the last exchange of another running attempt, or None."""
         made = (each.part.made for each in self._running if each is not attempt)
         return max((each[-1] for each in made if each), key=lambda exchange: exchange.observed.ended, default=None)
@@ -382,7 +382,7 @@ class InFlight:
         try:
             subject.gate(requirement)
             with judging() as judgement:
-                body_of(item)(**arguments_of(item, subject))
+                function_of(item)(**arguments_of(item, subject))
             undisturbed = (len(subject.client.provider.mistakes.noted), subject.disturbance_count) == before
             attempt.holds = bool(judgement.checks) and undisturbed and not reason_against_concurrency(subject)
             attempt.editions = subject.auditor.editions

@@ -60,7 +60,7 @@ def summarize(findings: Sequence[Finding]) -> str:
     return one_line(findings[0]) + (f" (and {more} more)" if more else "")
 
 
-def offered_builders(ledger: Ledger) -> str:
+def builders_line(ledger: Ledger) -> str:
     """Return a line with the request builders that a client library has and lacks; empty for adapters."""
     found = [record for record in ledger.records.values() if record.requirement == "WIR-BUILD-1"]
     asked = {record.test for record in found}
@@ -128,7 +128,7 @@ def write_into_report(
 def _ending_members(result: TestResult) -> dict[str, Any]:
     """Return the members of the last line of a test in the transcript."""
     record = result.record
-    findings = [{**finding.fact, **place} for finding, place in zip(record.findings, result.places, strict=True)]
+    findings = [{**finding.fact, **place} for finding, place in zip(record.findings, result.positions, strict=True)]
     members = ("component", "requirement", "outcome", "reason", "calls", "duration_s")
     return {**{name: getattr(record, name) for name in members}, "findings": findings}
 
@@ -161,13 +161,13 @@ def shown_outcome(record: TestRecord, options: Options) -> Literal["passed", "fa
     if record.outcome == "error":
         return "failed"
     if record.findings:
-        found = (catalogue()[finding.requirement] for finding in _counting_findings(record, options))
+        found = (catalogue()[finding.requirement] for finding in _findings_without_deviation(record, options))
         levels = {options.requirements.with_level(entry).level for entry in found}
         return "failed" if levels.intersection(counting_levels(options.level)) else "skipped"
     return "passed" if record.outcome == "satisfied" else "skipped"
 
 
-def _counting_findings(record: TestRecord, options: Options) -> list[Finding]:
+def _findings_without_deviation(record: TestRecord, options: Options) -> list[Finding]:
     return [each for each in record.findings if not options.deviates(each.requirement, record.adapter)]
 
 
@@ -181,7 +181,7 @@ def _add_properties(
     execution: TestExecution, record: TestRecord, report: pytest.TestReport, *, disputed: bool, options: Options
 ) -> None:
     status: str = record.outcome
-    if record.findings and not _counting_findings(record, options):
+    if record.findings and not _findings_without_deviation(record, options):
         status = "deviated"
     elif disputed and not record.findings:
         status = "not_assessed"
@@ -218,9 +218,9 @@ def rerun_command(config: pytest.Config, adapter: Adapter, *, by_option: bool, t
         named = f"{adapter.label}={spec}" if adapter.label != spec else spec
         where = f"{adapter.option}={named}"
     else:
-        where = tests or _anchor(adapter)
+        where = tests or _declaration_argument(adapter)
     return " ".join(
-        ["pytest", *(map(shlex.quote, [*_settings(config), *([where] if where else []), *_given_overrides(config)]))]
+        ["pytest", *(map(shlex.quote, [*_settings(config), *([where] if where else []), *_given_options(config)]))]
     )
 
 
@@ -231,7 +231,7 @@ def selection_arguments(requirements: Iterable[str], seed: int) -> str:
     return f"{chosen} --corpus-seed={seed}" if seed else chosen
 
 
-def _anchor(adapter: Adapter) -> str:
+def _declaration_argument(adapter: Adapter) -> str:
     """Return the argument that selects the file, or the name in a file, that declares an adapter; may be empty."""
     declared = re.match(r"(?P<conftest>.*conftest\.py): |(?P<suite>.*\.py::.*)", adapter.declaration.declared)
     return (declared["conftest"] or declared["suite"]) if declared else ""
@@ -248,7 +248,7 @@ def _settings(config: pytest.Config) -> Iterator[str]:
             yield from ("-o", override)
 
 
-def _given_overrides(config: pytest.Config) -> Iterator[str]:
+def _given_options(config: pytest.Config) -> Iterator[str]:
     for option in OPTIONS:
         value = config.getoption(setting(option.name))
         if option.name in NOT_REPEATED or value in (None, False):

@@ -58,7 +58,7 @@ def _variation_check(*arguments: Any) -> Callable[[Callable[..., Any]], bool]:
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class StandardFunction:
     """A standard function that the adapter and the suite need; `works` checks if a replacement behaves alike."""
 
     module: ModuleType
@@ -82,8 +82,8 @@ class Function:
             return True
 
 
-def _functions(module: ModuleType, works: Callable[..., bool], *names: str) -> tuple[Function, ...]:
-    return tuple(Function(module, name, works, getattr(module, name)) for name in names)
+def _functions(module: ModuleType, works: Callable[..., bool], *names: str) -> tuple[StandardFunction, ...]:
+    return tuple(StandardFunction(module, name, works, getattr(module, name)) for name in names)
 
 
 CLOCKS = _functions(
@@ -150,7 +150,7 @@ class Surroundings:
         return ""
 
 
-def _name_functions(functions: Iterable[Function]) -> str:
+def _name_functions(functions: Iterable[StandardFunction]) -> str:
     names = ", ".join(f"{each.module.__name__}.{each.name}" for each in functions)
     return (
         f"a fixture or a plugin replaced {names} while tests ran; keep it away from the suite's tests" if names else ""
@@ -191,7 +191,7 @@ def implementing_plugins(config: pytest.Config, hooks: tuple[str, ...]) -> list[
         caller = getattr(config.hook, hook, None)
         for each in caller.get_hookimpls() if caller is not None else ():
             if _package(each.function.__module__) not in OWN:
-                found.add(name_of(config, each.function.__module__, each.plugin_name))
+                found.add(distribution_name(config, each.function.__module__, each.plugin_name))
     return sorted(found)
 
 
@@ -203,12 +203,12 @@ def name_suspects(config: pytest.Config, why: str) -> str:
 
 def raising_plugin(config: pytest.Config, error: BaseException | None) -> str:
     """Return the name of the plugin whose code raised an exception; empty if pytest, Python or the suite raised it."""
-    known = dict(_modules(config))
+    known = dict(_foreign_plugins(config))
     for module in reversed(list(_modules_of_traceback(error.__traceback__ if error else None))):
         if _package(module) == "pytest_corpus":
             return ""
         if _package(module) in known:
-            return name_of(config, module, known[_package(module)])
+            return distribution_name(config, module, known[_package(module)])
     return ""
 
 
@@ -229,7 +229,7 @@ def cause_of_end(config: pytest.Config, error: BaseException) -> str:
     return f"{plugin} ended tests ({kind})" if plugin else f"tests were ended by {kind}"
 
 
-def name_of(config: pytest.Config, module: str, name: str) -> str:
+def distribution_name(config: pytest.Config, module: str, name: str) -> str:
     """Return the name of the distribution of a plugin, or the plugin's own name."""
     for plugin, distribution in config.pluginmanager.list_plugin_distinfo():
         if _package(getattr(plugin, "__name__", type(plugin).__module__)) == _package(module):
@@ -237,7 +237,7 @@ def name_of(config: pytest.Config, module: str, name: str) -> str:
     return name.rpartition("/")[2] if name.endswith(".py") else name
 
 
-def _modules(config: pytest.Config) -> Iterator[tuple[str, str]]:
+def _foreign_plugins(config: pytest.Config) -> Iterator[tuple[str, str]]:
     """Yield the package and the name of each plugin that is not pytest's or ours."""
     for name, plugin in config.pluginmanager.list_name_plugin():
         package = _package(getattr(plugin, "__name__", type(plugin).__module__)) if plugin is not None else ""
@@ -256,7 +256,7 @@ def _package(module: str) -> str:
     return module.partition(".")[0]
 
 
-def is_replaced(item: pytest.Item, target: object, arguments: Mapping[str, Any]) -> bool:
+def has_other_arguments(item: pytest.Item, target: object, arguments: Mapping[str, Any]) -> bool:
     """True if a conformance test was called with other arguments than the suite's target and parameters."""
     parameters = getattr(item, "callspec", None)
     given = parameters.params if parameters is not None else {}

@@ -105,14 +105,14 @@ class Width:
     Attributes:
         now: the current number; with 1, each test runs in its turn.
         peak: the highest number so far.
-        said: the reasons why the number is lower than possible.
+        limit_reasons: the reasons why the number is lower than possible.
     """
 
     def __init__(self, asked: int | None) -> None:
         """Start with the requested number; None means as many as save time."""
         self._asked, self._most = asked, asked or MOST_IN_FLIGHT
         self.now = self.peak = asked or 1
-        self.said: dict[str, None] = {}
+        self.limit_reasons: dict[str, None] = {}
         self._alone, self._beside = CallTimes(), CallTimes()
         self._ended = self._since_halved = 0
         self._objected = False
@@ -145,7 +145,7 @@ class Width:
         if most < self._most:
             self._most = most
             if self.now > most or self._asked is not None:
-                self.said[f"at most {most} test{'s' if most > 1 else ''} at a time: {why}"] = None
+                self.limit_reasons[f"at most {most} test{'s' if most > 1 else ''} at a time: {why}"] = None
             self.now = min(self.now, most)
 
     def note_single_test(self, exchanges: Iterable[Exchange], *, late_s: float = 0.0) -> None:
@@ -178,4 +178,4 @@ class Width:
     def _halve(self, why: str) -> None:
         self._objected, self.now, self._ended, self._since_halved = True, max(1, self.now // 2), 0, 0
         self._beside.forget()
-        self.said[f"fewer tests at a time than could be in flight: {why}"] = None
+        self.limit_reasons[f"fewer tests at a time than could be in flight: {why}"] = None

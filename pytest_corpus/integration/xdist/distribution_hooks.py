@@ -75,7 +75,7 @@ class DistributionHooks:
             return
         self._waiting.remove(node)
 
-    def settle(self) -> None:
+    def mark_lost_results(self) -> None:
         """Mark ledgers as unreliable if a worker ended without sending its results."""
         if self._waiting:
             for adapter in self.state.adapters.known.values():

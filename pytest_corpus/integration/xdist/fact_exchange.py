@@ -149,7 +149,7 @@ class SharedFacts(CommonFacts):
     def find(self, name: str, find_out: Callable[[], FoundFact]) -> FoundFact:
         key = f"{self._label} {name}"
         key = f"{key[:60]} {sha256(key.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
-        if (handed := self._received(inputs.read(f"fact {key}", lambda: self._ask(key)))) is not None:
+        if (handed := self._take_fact(inputs.read(f"fact {key}", lambda: self._ask(key)))) is not None:
             return handed
         found: FoundFact | None = None
         try:
@@ -162,7 +162,7 @@ class SharedFacts(CommonFacts):
     def _ask(self, key: str) -> Any:
         return self._channel.ask(key) if self._channel is not None else None
 
-    def _received(self, given: Any) -> FoundFact | None:
+    def _take_fact(self, given: Any) -> FoundFact | None:
         """Decode a fact and note the hooks and operations that its calls used; return None if it cannot be read."""
         if given is None or first_flaw(SCHEMA, given, PART):
             return None
@@ -187,7 +187,7 @@ def encode(fact: FoundFact, client: AdapterClient) -> Any:
             answer = _encode(fact.answer, exchanges)
         found = {
             "answer": answer,
-            "exchanges": [_exchange(each) for each in exchanges],
+            "exchanges": [_encode_exchange(each) for each in exchanges],
             "shown_by": len(fact.exchanges),
             "read": [exchanges.index(each) for each in fact.read],
             "actions": sorted(fact.actions),
@@ -201,7 +201,7 @@ def encode(fact: FoundFact, client: AdapterClient) -> Any:
 
 def decode(given: Any) -> FoundFact:
     """Decode a fact. Raises ValueError, TypeError or LookupError if it is not one."""
-    exchanges = list(map(_decoded_exchange, given["exchanges"]))
+    exchanges = list(map(_decode_exchange, given["exchanges"]))
     read = [exchanges[number] for number in given["read"]]
     answer = _decode(given["answer"], exchanges)
     return FoundFact(answer, exchanges[: given["shown_by"]], frozenset(given["actions"]), read, handed=True)
@@ -236,7 +236,7 @@ def _decode(value: Any, exchanges: list[Exchange]) -> Any:
     return found if kind == "list" else tuple(found)
 
 
-def _exchange(made: Exchange) -> dict[str, Any]:
+def _encode_exchange(made: Exchange) -> dict[str, Any]:
     observed = made.observed
     return {
         **encoding.encode_exchange(made, encoding.encode_value(made.request)),
@@ -249,7 +249,7 @@ def _exchange(made: Exchange) -> dict[str, Any]:
     }
 
 
-def _decoded_exchange(given: Any) -> Exchange:
+def _decode_exchange(given: Any) -> Exchange:
     is_stream = given["entry_point"] == "handle_stream"
     made = Exchange(encoding.decode_value(given["request"]), is_stream, component=given.get("component", ""))
     encoding.restore_exchange(made, given)
