@@ -1,4 +1,4 @@
-"""Makes one call through a transport: notes its frames within the limits, or the fault that ended it."""
+"""Makes calls through a transport, and notes the frames of each answer, or the fault that ended the call."""
 
 import asyncio
 import re
@@ -28,18 +28,17 @@ _PERHAPS_INFINITE = re.compile(rb"NaN|Infinity|[eE]\+?\d{3}|\d{309}")
 
 @dataclass(slots=True)
 class Sending:
-    """Calls on their way to the adapter and back: one, several at the same time, or a raw one of a transport test.
+    """One call of the adapter, several concurrent calls, or the raw call of a transport test.
 
     Attributes:
         limit_s: the seconds after which the suite abandons the calls.
         debug_logs: True if log records below INFO are collected, too.
-        clients: the client of each of several calls; calls of one client are sent one after the other; None for one
-    call.
+        clients: for several calls the client of each; calls of one client are sent one after the other.
         raw: the raw request of a transport test, or None.
         answer: the raw answer.
-        plans: the plans at the provider from before the calls.
+        plans: the plans that the provider had before the calls.
         arrivals: the arrivals at the provider since the previous calls.
-        generation: how often the instance was opened.
+        generation: the number of times that the instance was opened.
         called: the hooks that a remote adapter has called so far.
     """
 
@@ -77,7 +76,7 @@ def entry_point_of(exchange: Exchange) -> str:
 
 
 def expect_reports(sending: Sending, *, observes: bool) -> None:
-    """Note for each ended call the reports that must arrive, if the adapter `observes` its calls.
+    """Note for each ended call if its reports must arrive. `observes` is True if the adapter can report at all.
 
     A retryable answer that no plan explains may come from a gateway, which observes nothing (R114).
     """
@@ -183,7 +182,7 @@ def is_steady(exchange: Exchange, limit: float) -> bool:
 
 
 def endless_fault(exchange: Exchange) -> CallFault:
-    """Return the fault of a stream that does not end although a short request was sent as well."""
+    """Return the fault of a stream that did not end, like the stream of a short request after it."""
     return CallFault("endless", f"still going on after {len(exchange.frames)} frames{AGAIN}")
 
 

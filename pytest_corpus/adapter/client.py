@@ -37,11 +37,11 @@ class CallRecorder(Protocol):
         """Keep calls that have ended."""
 
     def record_unanswered_call(self, silent: Unresponsive) -> None:
-        """Keep a call to an operation that is not called again because it does not answer."""
+        """Record that a call got no answer, or was not made, because its operation does not answer."""
 
 
 class AdapterClient:
-    """Calls one instance of the adapter. Every call is recorded in the current test or fact, the `Part` of the run.
+    """Calls one instance of the adapter, and records every call for the current test or shared fact.
 
     Args:
         hooks: the hooks of another instance, to share them.
@@ -125,7 +125,7 @@ class AdapterClient:
 
     @property
     def part(self) -> Part:
-        """The current test, or the fact that tests share and that is being found out. It owns the calls."""
+        """The test that runs, or the shared fact that it is finding out. The calls are recorded there."""
         return self._hooks.attribution.part
 
     @property
@@ -243,7 +243,7 @@ class AdapterClient:
         self.meter.spending.admit(len(sending.exchanges))
 
     def _begin_scopes(self, sending: Sending) -> None:
-        """Begin the scope of each call."""
+        """Note the plans at the provider, and begin the scope of each call: reports then belong to it."""
         self.provider.settle()
         sending.plans = tuple(self.provider.plans)
         for exchange in sending.exchanges:

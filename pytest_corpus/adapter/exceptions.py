@@ -37,7 +37,7 @@ class WriteForbidden(Exception):
 
 
 class MissingAnswer(Exception):
-    """The error for a request whose answer was not recorded and that may not be sent; `full` may show the request."""
+    """The error for a request that may not be sent and has no recorded answer. Its text `full` may show the request."""
 
     def __init__(self, shape: str, full: str = "") -> None:
         super().__init__(shape)

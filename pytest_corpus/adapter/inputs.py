@@ -23,10 +23,10 @@ from pytest_corpus.adapter.turns import giving_way
 T = TypeVar("T")
 
 MOST_NUMBERS = 1 << 12
-"""The most numbers that a scope gets; no test needs that many."""
+"""The number of unique numbers that each scope may use; no test needs that many."""
 
 SCOPES = 36**5
-"""The number of scopes that numbers tell apart."""
+"""The number of scopes that have different unique numbers."""
 
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
@@ -41,7 +41,7 @@ class Clock:
 
 
 class Source:
-    """The source of inputs: the machine. A transcript has another source."""
+    """Reads inputs from the machine. A subclass reads them from a transcript."""
 
     def read(self, what: str, look: Callable[[], Any]) -> Any:  # noqa: ARG002 - a record tells its readings apart by it
         """Return the result of `look`."""
@@ -106,7 +106,7 @@ class _Chance:
 
     @cached_property
     def first_turn(self) -> int:
-        """The first number of each rotation. It differs by one between consecutive cases of a test, or seeds."""
+        """The first number of each rotation. The next case of a test, or the next seed, begins one number later."""
         function = self.name if self.case is None else self.name.partition("[")[0]
         return _hash(function) % SCOPES + (self.case or 0) + self.run.seed
 
@@ -151,7 +151,7 @@ def fact_scope(scope: str) -> Iterator[Part]:
 
 @contextmanager
 def branch(number: int) -> Iterator[None]:
-    """Begin a piece of a test whose random inputs do not depend on other pieces, which may get the same ordinals."""
+    """Begin a piece of a test. Its random inputs do not depend on other pieces; its ordinals may be the same."""
     outer = _chance()
     with part_of(current_part(), _Chance(outer.run, f"{outer.name} {number}", outer.place, outer.case)):
         yield
@@ -173,7 +173,7 @@ def scope_entries() -> Counter[str]:
 
 
 def reset_entries(given: Counter[str]) -> None:
-    """Restore an earlier result of `scope_entries`, after the facts that were found out since then were forgotten."""
+    """Restore an earlier result of `scope_entries`. The facts that were found out since then must be forgotten."""
     _entered.clear()
     _entered.update(given)
 
@@ -219,8 +219,8 @@ def unique_ordinal(most: int) -> int:
 def next_in_rotation(what: str) -> int:
     """Return a number that grows by one with each call in a scope. Its start depends on the scope and the seed.
 
-    So the cases of a test begin with different values of a rotation, and each case begins with all of them over
-    several seeds.
+    So the cases of a test begin with different values of a rotation, and with enough seeds each case begins once with
+    each value.
     """
     chance = _chance()
     start = 0 if what == "ordinal" else chance.first_turn
@@ -245,7 +245,7 @@ def mark_of(process: str) -> str:
 
 
 def process_mark() -> str:
-    """Return the mark of this process in a fact, and of a single process in a test, which may run in any process."""
+    """Return the mark of this process, but in a test the mark of a single process: any process may run the test."""
     chance = _chance()
     return mark_of("" if chance.is_test else chance.run.process)
 

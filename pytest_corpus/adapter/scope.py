@@ -3,8 +3,8 @@
 Exchanges, plans and random inputs belong to the innermost test or fact, its `Part` of the run. An adapter's reports,
 logs and provider requests belong to a call, and the call belongs to the part in which it was made.
 
-Both hang on context variables, which asyncio copies into the task of the call. So the call is found in what the
-adapter awaits, in its tasks, generators and callbacks, in `asyncio.to_thread` and in the default executor of the loop.
+Context variables hold the part and the call; asyncio copies them into the task of the call. So the call is known in the
+code that the adapter awaits, in its tasks, generators and callbacks, in `asyncio.to_thread` and in the loop's executor.
 A report over the wire finds it by the address that was sent with the call. The adapter's own executors, raw threads
 and queue workers know no call, or only the call that started them. Their reports belong to the call that is under way,
 and from then on each call waits until the reports of the call before have come.
@@ -30,7 +30,7 @@ MOST_CALLS = 256
 """The number of latest calls to which a report that names no call may be assigned."""
 
 OBSERVATION, OUTCOME = "observation", "outcome"
-"""The kinds of reports that a call must have: the second one only if it is a stream."""
+"""The kinds of reports that a call must have; only a stream must have an outcome."""
 
 
 class Part:
@@ -115,7 +115,7 @@ class Observed:
 
     Attributes:
         ops: the names that an observation of the call may have; empty for an unknown operation.
-        is_due: True if the call must be observed, and if its final outcome must be counted, for a stream.
+        is_due: True if the adapter must report an observation of the call, and for a stream also its final outcome.
         streaming: True if the operation is a stream, or was called as a stream.
         part: the part of the run that made the call.
         ended: the end of the call on the monotonic clock; infinite while it is under way.

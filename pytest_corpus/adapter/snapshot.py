@@ -12,7 +12,7 @@ from pytest_corpus.redaction import Unreadable, redact_path, type_name
 from pytest_corpus.text.strict_json import read_exactly
 
 MAX_BITS = 1024
-"""Larger integers are not a number that a metric or a label can hold."""
+"""The largest number of bits of an integer that a metric or a label can hold."""
 
 
 class NotJSON(ValueError):

@@ -64,7 +64,7 @@ class Turns:
         self._owner = threading.get_ident()
 
     def give_turn(self) -> None:
-        """Let another body run. Do nothing in a thread that is not running a body, because its wait was interrupted."""
+        """Let another body run. Do nothing in a thread that has no turn, because its wait was interrupted."""
         if self._owner == threading.get_ident():
             self._owner = None
             self._lock.release()
@@ -213,7 +213,7 @@ def is_in_flight() -> bool:
 
 
 def values_in_other_bodies(holder: object, name: str) -> list[Any]:
-    """Return the values of an attribute, which belongs to the current test, in all other bodies."""
+    """Return the values that an attribute of the current test has in all other bodies."""
     body = _BODY.get()
     return [each.value_of(holder, name) for each in body.turns.bodies if each is not body] if body else []
 

@@ -20,7 +20,7 @@ KINDS = ("calls", "tokens")
 """The things that a budget may limit."""
 
 LONGEST = 15
-"""The most digits of a limit."""
+"""The largest number of digits in a limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class Outages:
         began: the start of the last call that failed in this way, on the monotonic clock.
         clock: the time of day of that failure, such as ``14:03:12``; empty before the first failure.
         waited_s: the seconds that this run has waited for the provider.
-        own: the operations that answer some requests in this way although a plain call works, with a count.
+        own: the operations with retryable errors that are the adapter's own, because a plain call works; with a count.
         lasting: True if the provider did not come back, so that no more calls are made.
         hopeless: the components for which waiting does not help: a new instance of the adapter works, or no operation
             ever worked.

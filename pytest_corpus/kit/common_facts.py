@@ -19,7 +19,7 @@ class FoundFact:
         answer: JSON values and replies, in lists, tuples and objects.
         exchanges: the exchanges that were made to find the answer out.
         actions: the actions on stored data of the test that found it out.
-        read: those of the exchanges whose replies were read.
+        read: the exchanges among them whose replies were read.
         lasting: True if later tests may use the answer.
         handed: True if another process found the answer out.
     """

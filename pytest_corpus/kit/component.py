@@ -43,7 +43,7 @@ MOST_FRESH = 3
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The classes of a component's parts; each part is made from the component."""
+    """The classes of the objects that make up a component, such as its requests; each gets the component."""
 
     requests: Callable[[Any], Requests]
     shared: Callable[[], Shared] = Shared

@@ -24,7 +24,7 @@ MAX_PROVIDER_RETRIES = 20
 
 
 UNREADY_S = 5.0
-"""The seconds in which a call is repeated if an earlier error than the planned one asks for a retry."""
+"""The seconds in which a call is repeated, if an error that came before the planned one asks for a retry."""
 
 BROKEN_FORMS = ("reset", "truncated", "unfinished")
 """The forms of a broken answer, used alternately. Only a provider with an address can send them."""

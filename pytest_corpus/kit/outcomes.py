@@ -40,14 +40,14 @@ def describe(found: object) -> str:
 
 
 def describe_number(names: Collection[object]) -> str:
-    """Return as text the number of these names, with the first few of them that the suite made."""
+    """Return the number of names as text, and with it the first few names that the suite made."""
     own = sorted(name for name in names if isinstance(name, str) and _SHOWN.fullmatch(name))[:MOST_NAMES]
     more = ", ..." if own and len(own) < len(names) else ""
     return f"{len(names)} ({', '.join(own)}{more})" if own else str(len(names))
 
 
 def difference(wanted: Iterable[object], found: Iterable[object]) -> str:
-    """Return as text how many wanted names are missing and how many found names are surplus, with the first ones."""
+    """Return the numbers of missing and of surplus names as text, each with the first few names."""
     right, there = Counter(map(str, wanted)), Counter(map(str, found))
     missing, more = [*(right - there).elements()], [*(there - right).elements()]
     return f"{describe_number(missing)} missing, {describe_number(more)} too many"

@@ -166,7 +166,7 @@ class Retries:
                 long.fault, short.fault = endless_fault(long), endless_fault(short)
 
     def until_ready(self, attempt: Callable[[], Reply], tries: int, usual_s: float) -> Reply:
-        """Repeat a query of an index that has data while the index is not ready (R141), and return the answer.
+        """Repeat a query until its index, which has data, is ready (R141); return the answer.
 
         Args:
             tries: the largest number of calls if the answer does not state a pause.

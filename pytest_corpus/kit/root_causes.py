@@ -88,7 +88,7 @@ class RootCauses(Generic[Own]):
         self._tried: dict[str, Blocked | None] = {}
 
     def _find_once(self, find: Callable[[], Iterator[T]]) -> tuple[T, ...]:
-        """Return the causes that `find` yields; it is called once. While it searches, this method returns no causes."""
+        """Return the causes that `find` yields, which is called once; calls during the search return no causes."""
         if find.__name__ not in self._found:
             self._found[find.__name__] = ()
             with inputs.fact_scope(f"{self.subject.component} {find.__name__}"):
@@ -155,7 +155,7 @@ class RootCauses(Generic[Own]):
         return self._tried[name]
 
     def _failing_features(self, exchange: Exchange) -> Iterator[Blocked]:
-        """Yield the findings of features in a failed request, if a plain request with the feature gets that error."""
+        """Yield a finding for each feature of a failed request if a plain request with it gets the same error."""
         if not isinstance(exchange.request, Mapping) or not _is_error(exchange):
             return
         for number, feature in enumerate(self.features()):

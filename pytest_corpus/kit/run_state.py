@@ -121,8 +121,7 @@ class Shared:
         fault_client: the instance that tests with planned faults share; None before the first fault.
         needs_fresh_client: True if that instance gave an unusual answer, so that each fault gets its own instance.
         common: the facts that all processes of the run share.
-        handed: functions that forget the facts of other processes, if `unlearn` does not; None before the first such
-            fact.
+        handed: functions that forget facts of other processes which `unlearn` keeps; None before the first fact.
     """
 
     learnt: ClassVar[tuple[str, ...]] = ("obstacles", "unmade", "provider_ops", "cached")
@@ -170,7 +169,7 @@ class Shared:
         return fact
 
     def distrust(self) -> bool:
-        """Forget the facts of other processes, and find out every fact here from now on; False if there are none."""
+        """Forget the facts of other processes, and from now on find out every fact here; False if there were none."""
         handed, self.handed, self.common = self.handed, None, CommonFacts()
         for forget in handed or ():
             forget()

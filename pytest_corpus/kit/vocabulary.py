@@ -152,7 +152,7 @@ def distribute_words(count: int, stem: str = "", without: Iterable[str] = ("nul"
 
 
 def refusable_texts(stem: str = "") -> list[str]:
-    """Return texts for a value that may be refused, from the strictest: all words, short printable words, one word."""
+    """Return texts that a store may refuse, the least likely to be accepted first: all words, fewer words, one word."""
     return [join_words(stem), join_words(stem, (*CONTROLS, "long")), *texts(1, stem)]
 
 

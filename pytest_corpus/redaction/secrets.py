@@ -77,7 +77,7 @@ def redact(text: str) -> str:
 
 
 def redact_command(command: str) -> str:
-    """Replace credentials in a command by stars: words that look like one, and values of options named like one."""
+    """Replace credentials in a command by stars: words that look like a secret, and values of options for secrets."""
     hides_next = False
 
     def one(found: re.Match[str]) -> str:

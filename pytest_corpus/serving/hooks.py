@@ -96,7 +96,7 @@ async def _read_answer(reader: asyncio.StreamReader) -> tuple[bytes, bool]:
 
 
 class Reports:
-    """The metrics of one request. They are posted in order before its answer is sent; later ones at once."""
+    """The metrics of one request. They are posted in order before the answer; metrics after it are posted at once."""
 
     def __init__(self, url: str, posting: HookClient) -> None:
         self.url, self._posting = url, posting
@@ -165,7 +165,7 @@ class RequestMetrics:
 
 
 class RequestProvider:
-    """Stands in for the provider: reports each call to the hooks of the current request, and fails as they answer."""
+    """Stands in for the provider: reports calls to the hooks of the current request, and fails as the hooks demand."""
 
     async def reached(self, op: str, **facts: Any) -> None:
         """Report that the provider would be called. Raises ProviderFault or RuntimeError as planned."""

@@ -13,13 +13,13 @@ LEVELS: tuple[Level, ...] = ("shape", "full")
 class Finding:
     """A violation of a requirement that a test found.
 
-    `integration/running/evidence.py` makes it of the `Violation`. Findings whose first five members are equal are
-    equal: these are the fact in reports and transcripts. The others are the place of the fact and its evidence,
-    which is never in the JSON report: keys, types, codes, numbers; content with masked secrets only in `full`.
+    `integration/running/evidence.py` makes it from the `Violation`. The first five members are the fact: findings are
+    equal if these are equal, and the JSON report has no others. The others tell where the fact was found, and give
+    evidence without content: keys, types, codes and numbers. Only `full` has content, with masked secrets.
 
     Attributes:
         indirect: True if the requirement only blocks the test, and another test checks it more precisely.
-        adapter, component, tested, found_by: the test that found it, by its requirement and pytest's id.
+        adapter, component, tested, found_by: the test that found it; requirement: `tested`, pytest id: `found_by`.
         test, node: the test that made the call, by the name in the report and pytest's id.
         rerun: the command that shows the finding again.
         sent: the entry point and the request.

@@ -116,7 +116,8 @@ class Ledger:
         missed: the seconds of the search for a write that never became visible, by component.
         calls, tokens: the calls made and, as the adapter reports, the tokens used, by component.
         took: the number of calls that succeeded, by operation and time: ``llm.complete 8`` took less than 8 ms.
-        expected: the keys of all tests of the suite; `selected` of those left by the collection.
+        expected: the keys of all tests of the suite.
+        selected: the keys of the tests that pytest collected and did not deselect.
         mismatched: the keys of tests whose record differs from pytest's report.
         incomplete: the reasons why only a part of the suite was to run.
         doubts: the reasons why the whole run is unreliable.
@@ -224,7 +225,7 @@ class Ledger:
 
     @property
     def records(self) -> dict[str, TestRecord]:
-        """The record of each test by its key: the worst of several, with all findings. Not assessed if they differ."""
+        """The record of each test by its key: the worst of several, with all findings. A mismatch undoes a pass."""
         disputed = set().union(*self.mismatches().values())
         found = {}
         for key in (*self._made, *(key for key in self._arrived if key not in self._made)):

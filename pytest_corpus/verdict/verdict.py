@@ -49,7 +49,7 @@ class Status:
 
     @property
     def runs(self) -> tuple[int, int]:
-        """The numbers of passed repetitions and of all; (0, 0) if tests were not repeated or none was decisive."""
+        """The number of passed repetitions and the number of all; (0, 0) if no repetition was decisive."""
         rounds: dict[int, bool] = {}
         for record in self.tests:
             if record.repetition and record.outcome in ("satisfied", "violated"):

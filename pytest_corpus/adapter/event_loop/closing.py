@@ -72,7 +72,7 @@ def count_in_words(number: int, what: str) -> str:
 
 
 def count_by_name(what: str, labels: Iterable[str]) -> list[str]:
-    """Return a list with one text: the number of labels with the noun `what`, and the labels; empty without labels."""
+    """Return one text in a list, such as `2 threads (poll, watch)`; the list is empty without labels."""
     every = list(labels)
     return [f"{count_in_words(len(every), what)} ({list_names(every)})"] if every else []
 
@@ -83,7 +83,7 @@ def threads_that_delay_exit() -> set[threading.Thread]:
 
 
 POOLS: Final = {"concurrent.futures.thread": "_threads_queues", "concurrent.futures.process": "_threads_wakeups"}
-"""By module of the standard library: the name of its private table of the threads that it joins at exit."""
+"""Maps a module of the standard library to its private table of the threads that it joins at exit."""
 
 
 def executor_threads() -> set[threading.Thread]:

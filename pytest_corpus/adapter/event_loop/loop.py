@@ -130,7 +130,7 @@ class LoopThread:
     Attributes:
         blocked: True if a call blocks or has ended the loop.
         ended: the type of the exception that ended the loop, or None.
-        blamed: True if the call that caused it was found.
+        blamed: True if it is known which call blocked or ended the loop.
     """
 
     def __init__(self, name: str) -> None:

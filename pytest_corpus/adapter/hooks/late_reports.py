@@ -17,7 +17,7 @@ MOST_OPEN = 32
 """If more calls than this lack a report, the next call waits for the report of the first of them."""
 
 QUIET_S = 0.003
-"""A surplus report comes at most this long after the call, plus twice the longest delay of a report."""
+"""The time after a call in which a surplus report may come, in addition to twice the longest delay of a report."""
 
 POLL_S = 0.001
 
@@ -28,7 +28,7 @@ PATIENCE = 3
 """The number of unsuccessful waits after which the suite assumes that no report comes."""
 
 MOST_FRUITLESS = 20
-"""The number of unsuccessful waits with the same effect if other reports came late."""
+"""The limit instead of `PATIENCE` if other reports of the adapter came late."""
 
 
 def pause() -> None:
@@ -97,7 +97,7 @@ class LateReports:
                 self._proven += 1
 
     def wait_for(self, call: Observed, kind: str) -> bool:
-        """Wait for a report of a call, an optional one only as long as reports take; return True if it has arrived."""
+        """Wait for a report of a call; return True if it has arrived. The wait for an optional report is shorter."""
         wait_s = LATEST_S if call.is_due else self.grace_s
         return self._wait_until(
             kind if call.is_due else f"{kind} that is not due", lambda: not call.is_missing(kind), call.ended + wait_s

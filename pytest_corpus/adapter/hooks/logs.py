@@ -16,7 +16,7 @@ _STANDARD = frozenset(vars(logging.makeLogRecord({})))
 
 
 def text_of(record: logging.LogRecord) -> tuple[str, bool]:
-    """Return message, extra fields and exception text of a record, one per line; False if the message is invalid."""
+    """Return the message, extra fields and exception of a record as lines, and True if the message is valid."""
     message = safe_call(lambda: record.getMessage())  # noqa: PLW0108 - a record may be of any class
     extras = {key: value for key, value in vars(record).items() if key not in _STANDARD and key != "message"}
     parts = [message]

@@ -27,7 +27,7 @@ from pytest_corpus.text.values import most_similar
 
 @dataclass(frozen=True, slots=True)
 class Wrapped:
-    """A wire handler for an SDK adapter, its component, and True if the handler reports to the suite's metrics sink."""
+    """A wire handler for an SDK adapter. `attached` is True if the adapter reports to the suite's metrics sink."""
 
     component: str
     handler: Any

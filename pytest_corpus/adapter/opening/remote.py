@@ -36,7 +36,7 @@ class Connection:
 
     Attributes:
         headers: the headers of each request; their values are credentials and never shown.
-        tls: ``yes``, ``no`` (certificates are not verified) or the path of a file with authorities.
+        tls: ``yes``, ``no`` (certificates are not verified) or the path of a file with certificate authorities.
         connections: the largest number of concurrent connections.
         startup_s: the time limit in seconds for a program to start and for the first answer of an address.
         log: the log file of an adapter at an address, or None.

@@ -29,7 +29,7 @@ MAX_STALE = 8
 """The most idle connections that one call may find closed before it fails."""
 
 _GONE = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, ConnectionResetError, BrokenPipeError)
-"""The errors of a closed connection: its end was read, or a reset, or nothing could be written."""
+"""The exceptions that mean that the other side has closed or reset the connection."""
 
 _FAILURES = (aiohttp.ClientError, OSError, ValueError)
 

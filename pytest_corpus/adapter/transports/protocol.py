@@ -15,7 +15,7 @@ from pytest_corpus.spec.operations import BY_OP
 
 MAX_LINES = 1_000
 MAX_LINE = 4_096
-"""The number of latest lines that are kept, and of characters of each."""
+"""The number of latest lines that are kept, and the number of characters that are kept of each line."""
 
 
 SETTLE_S = 0.02
@@ -76,7 +76,7 @@ TOO_LONG = f"an answer of more than {MAX_ANSWER_BYTES // 2**20} MiB"
 """The text of the fault of a longer answer, frame or line, which is not read to its end."""
 
 MAX_STREAM_BYTES = 64 * 2**20
-"""No request of the suite asks for a longer stream; a single answer of this size is not even written in process."""
+"""The size limit of a stream and, in process, of a single answer; no request of the suite asks for more."""
 
 TOO_LARGE = f"an answer of more than {MAX_STREAM_BYTES // 2**20} MiB"
 

@@ -101,10 +101,9 @@ def is_convergent(events: Sequence[Event]) -> bool:
 
 
 def shrink(events: Sequence[Event], holds: Callable[[Sequence[Event]], bool]) -> list[Event]:
-    """Return a smallest part of a history that still breaks a rule: without any one of its operations it keeps the
-    rule.
+    """Return a smallest part of a history that still breaks a rule: no operation can be left out.
 
-    A write is kept as long as a read returned its value.
+    A write stays as long as a read returned its value.
     """
     kept = sorted(events, key=lambda event: event.start)
     for event in reversed(kept.copy()):
@@ -178,7 +177,7 @@ def check_histories(
     """Check that the history of every key keeps a rule.
 
     Raises:
-        Violation: a history breaks the rule; `story` shows the smallest such part of the history, as lanes.
+        Violation: a history breaks the rule; `story` draws the smallest part of the history that breaks it.
     """
     for history in events.values():
         note_check()

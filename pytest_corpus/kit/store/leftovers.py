@@ -123,7 +123,7 @@ class Leftovers:
             self.names.pop(place, None)
 
     def names_by_kind(self) -> Iterator[tuple[Kind, list[str]]]:
-        """Yield the names of each kind, except names whose writes were answered, and never with success."""
+        """Yield the names of each kind, except names whose writes were answered, but never with success."""
         for kind in ("namespace", "vector", "node", "edge"):
             held = (names.items() for place, names in self.names.items() if place[3] == kind)
             found = [name for names in held for name, is_there in names if is_there is not False]

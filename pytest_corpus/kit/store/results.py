@@ -14,7 +14,7 @@ from pytest_corpus.spec.errors import PERMANENT, is_a
 from pytest_corpus.spec.obstacles import Obstacle
 
 SHARED = "COM-TENANT-1"
-"""The requirement that a tenant does not see data of another one."""
+"""The requirement that a tenant does not see data of another tenant."""
 
 Item = TypeVar("Item", bound=Mapping[str, Any])
 
@@ -67,7 +67,7 @@ def write_accepted_items(
 
 
 def _write_at_once(write: Callable[[Sequence[Item]], Reply], items: Sequence[Item]) -> list[Item] | None:
-    """Write items; return the items that are stored by the adapter's report, or None if all are refused."""
+    """Write items; return the items that the adapter reports as stored, or None if all are refused."""
     reply = write(items)
     if reply.is_a("ResourceExhausted"):
         raise Full(Obstacle.UPSERT_ANSWERED, number=len(items), reply=reply)

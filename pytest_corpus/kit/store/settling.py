@@ -28,7 +28,8 @@ LIMIT_S = 10.0
 """A write that is not visible after this time is missing, not late."""
 
 PAUSE_S, PAUSE = 0.002, 0.03
-"""The pause between two reads of a write that does not show yet: seconds, or a share of the time since the write.
+"""The pause between two reads of a write that is not visible yet: these seconds, or this share of the time since the
+write if that is more.
 
 A write that never shows is read about 200 times until the limit.
 """
@@ -239,7 +240,7 @@ class Settling:
         return bool(self.find_settle_time())
 
     def _measure(self) -> FoundFact:
-        """Measure the settle time, the seconds of a write that never shows, and if writes see each other."""
+        """Measure the settle time; also note how long a missing write was read, and if writes see earlier ones."""
         with self.reading_at_once(), judging(), inputs.fact_scope("settling"):
             try:
                 longest = self._longest_delay()

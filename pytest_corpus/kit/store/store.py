@@ -36,7 +36,7 @@ THERE = (State.NEW, State.OLD)
 
 
 class Use(Enum):
-    """The tests that may use a thing of the store: any test, the test with its sandbox, or several tests."""
+    """The tests that need a thing of the store: none in particular (`ANY`), the test with its sandbox, or several."""
 
     ANY = auto()
     SANDBOX = auto()
@@ -236,7 +236,7 @@ class Store:
         self.written.forget(things)
 
     def delete(self, place: Place, names: list[str]) -> Reply:
-        """Delete things of one place in one request. A lasting outage ends all waiting."""
+        """Delete things of one place in one request. During a lasting outage the request is sent once."""
         subject, request = self._subject, deletion_request(place, names)
         if subject.outages.lasting:
             reply = Reply(subject.client.send(request, subject.component))

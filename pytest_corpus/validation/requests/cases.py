@@ -183,8 +183,8 @@ def get_adapter_builder(adapter: Any, case: WireRequestCase) -> Callable[..., An
 def possible_components(holder: Any, case: WireRequestCase) -> tuple[str, ...]:
     """Return the components that the shorter name of a case's builder may mean in an object.
 
-    These are the components with that shorter name for which the object has other builders with clear names; if there
-    are none, all components with that name.
+    Several components may share the shorter name. The result has those for which the object also has a builder that
+    belongs to them alone; if there are none, all of them.
     """
     sharing = tuple(other.component for other in CASES if other.build_method == case.build_method)
     if len(sharing) == 1:

@@ -143,7 +143,7 @@ not apply to this type, and the value passes.
 """
 
 FORMAT_KEYWORD: Final = "x-pytest-corpus-format"
-"""A keyword next to ``format`` that applies it to all values; the compiled validator applies it to strings only."""
+"""A keyword next to ``format`` with the same check for other values; the compiled validator only checks strings."""
 
 FORMATS: Final[Mapping[str, Mapping[str, Any]]] = {
     "vector-dimensions": {"minItems": 1, "maxItems": 10_000},

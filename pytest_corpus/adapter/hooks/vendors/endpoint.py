@@ -145,7 +145,7 @@ Endpoints = Mapping[tuple[str, str], Endpoint]
 
 
 def event(data: Any, name: str = "") -> bytes:
-    """Return a server-sent event. Letters beyond ASCII are not escaped, but half a pair of surrogates is."""
+    """Return a server-sent event. Letters beyond ASCII stay; if there is a lone surrogate, all are escaped."""
     head = f"event: {name}\n" if name else ""
     text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
     try:
@@ -171,7 +171,7 @@ def arguments_text(arguments: Mapping[str, Any]) -> str:
 
 
 FRAGMENTS = 5
-"""The number of parts in which a stream sends the arguments of a tool call, or fewer if they are short."""
+"""The largest number of parts into which a stream splits the arguments of a tool call."""
 
 
 def fragments_of(text: str) -> list[str]:

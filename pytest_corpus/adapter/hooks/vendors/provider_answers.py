@@ -32,7 +32,7 @@ class ProviderAnswer(Protocol):
 
 
 class Forwarded:
-    """A live answer; the exchange, if given, records it."""
+    """A live answer. If an exchange is given, the answer is recorded in it."""
 
     def __init__(self, answer: aiohttp.ClientResponse, exchange: ProviderExchange | None) -> None:
         self.status, self.reason, self.headers = answer.status, answer.reason, _headers(answer.headers.items())
@@ -97,11 +97,11 @@ class Overheard:
 
 
 PATIENCE_S = 2.0
-"""The seconds that a client may wait longer than the client that gave up during the recording."""
+"""A client may wait this many seconds longer than the client that gave up during the recording."""
 
 
 class Replayed:
-    """A recorded answer. If the recorded client left early, it hangs at that point, and fails if its client stays."""
+    """A recorded answer. If the client left during the recording, the answer hangs there, and fails in the end."""
 
     def __init__(self, kept: KeptAnswer, unknown: Callable[[], None], *, is_instant: bool) -> None:
         self._unknown = unknown
@@ -124,7 +124,7 @@ class Replayed:
             raise ConnectionResetError
 
     async def _hang(self) -> None:
-        """Wait until the client leaves. Raises ConnectionResetError if it stays."""
+        """Wait until the client leaves. Raises ConnectionResetError if the client stays."""
         await asyncio.sleep(self._kept.took_ms / 1000 + PATIENCE_S)
         self._unknown()
         raise ConnectionResetError

@@ -58,11 +58,11 @@ _PATHS: Mapping[str, str] = {
     r"(tokenize|count_tokens|input_tokens|:countTokens)$": "llm.count_tokens",
     r"(models|api/tags)$": "models.list",
 }
-"""The operations of usual paths, as regular expressions. A completion may also be a stream."""
+"""Maps regular expressions for usual paths to operations. A completion may also be a stream."""
 
 _LINE = re.compile(rb"\n")
 _SEPARATORS = {"text/event-stream": re.compile(rb"\r?\n\r?\n|\r\r"), "ndjson": _LINE, "jsonl": _LINE}
-"""The ends of the events of a stream, by a part of its content type."""
+"""Maps a part of a content type to the pattern that ends an event of such a stream."""
 
 _CONTENT = frozenset(("content", "text", "delta", "response", "arguments", "partial_json", "thinking", "embedding"))
 """The keys below which an event of a stream has content, in the APIs of most vendors."""

@@ -36,7 +36,7 @@ OLD_DAYS = 90
 """Reports mention a recording that is older than this number of days."""
 
 Ending = Literal["whole", "cut", "abandoned"]
-"""The end of an answer: complete, the connection broke, or the client left before."""
+"""The end of an answer: it is complete (`whole`), the connection broke (`cut`), or the client left (`abandoned`)."""
 
 _SECRET = re.compile(r"auth|cookie|key|token|secret|passw|credential|session|organi[sz]ation|account", re.IGNORECASE)
 _LIMITS = re.compile(r"(x|anthropic)-ratelimit-", re.IGNORECASE)
@@ -72,7 +72,7 @@ class KeptAnswer:
     took_ms: float = 0.0
 
     def progress(self) -> tuple[bool, int, float]:
-        """Return how far the answer came, as a value that grows with it."""
+        """Return a value that grows with each part of the answer that arrives."""
         return self.status is not None, len(self.parts), self.took_ms
 
     def is_as_long_as_stated(self, method: str) -> bool:
@@ -307,8 +307,8 @@ class Recording:
 def _nth_answer(known: Mapping[int, KeptAnswer], number: int, is_stateless: bool) -> KeptAnswer | None:
     """Return the n-th answer to equal requests; None if there are fewer, unless the operation is stateless.
 
-    The order of the tests decides which answers clients give up, so a whole answer replaces such an answer if there is
-    one. A stateless operation repeats its last answer, because tests may send more requests on a slow machine.
+    Answers that clients did not abandon are preferred, because the order of the tests decides which answers clients
+    abandon. A stateless operation repeats its last answer, because tests may send more requests on a slow machine.
     """
     answers = [known[each] for each in sorted(known)]
     whole = [each for each in answers if each.ending != "abandoned"] or sorted(answers, key=KeptAnswer.progress)[-1:]

@@ -22,7 +22,7 @@ from pytest_corpus.adapter.hooks.vendors.endpoint import Body, Endpoint, Errors,
 from pytest_corpus.spec.errors import BY_KIND, IN_STREAM
 
 Arrived = Callable[..., Plan | None]
-"""A function that notes a request by its op and further facts, and returns what is planned for it."""
+"""A function that counts a request by its op and further facts, and returns the plan for it, or None."""
 
 Note = Callable[[BaseException], None]
 """A function that gets the exceptions of the author's endpoints."""
@@ -37,7 +37,7 @@ CUT, FLUSHED = 0.8, 0.5
 """The shares of a stand-in's events that are cut, and that are sent without waiting for the next event."""
 
 DEADLINE_HEADER = "x-deadline-ms"
-"""The header in which an adapter may hand on its deadline: no vendor has one, so it has a name of ours (R93)."""
+"""The header in which an adapter may pass on its deadline. The suite chose the name; no vendor has one (R93)."""
 
 _EVENTS = {"Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": "no-cache"}
 
