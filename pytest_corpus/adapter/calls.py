@@ -62,12 +62,12 @@ class Sending:
         return "together" if self.clients is not None else entry_point_of(self.exchanges[0])
 
     @property
-    def lanes(self) -> list[list[Exchange]]:
+    def calls_by_client(self) -> list[list[Exchange]]:
         """The calls in one list for each client."""
-        lanes: dict[int, list[Exchange]] = {}
+        calls: dict[int, list[Exchange]] = {}
         for client, exchange in zip(self.clients or range(len(self.exchanges)), self.exchanges, strict=True):
-            lanes.setdefault(client, []).append(exchange)
-        return list(lanes.values())
+            calls.setdefault(client, []).append(exchange)
+        return list(calls.values())
 
 
 def entry_point_of(exchange: Exchange) -> str:
@@ -96,20 +96,20 @@ async def call(transport: Transport, exchange: Exchange) -> None:
     """Send the request of an exchange to its entry point, and note the answer. Raises `TimeLimit` after the limit."""
     with call_scope(exchange.observed):
         await (_call_stream if exchange.streaming else _call_unary)(transport, exchange)
-    if transport.turns:
+    if transport.late_iterations:
         await asyncio.sleep(0)
-        for _ in range(transport.turns - 1) if len(asyncio.all_tasks()) > 1 else ():
+        for _ in range(transport.late_iterations - 1) if len(asyncio.all_tasks()) > 1 else ():
             await asyncio.sleep(0)
 
 
-async def call_all(transport: Transport, lanes: Iterable[Sequence[Exchange]]) -> None:
-    """Make the calls of all lanes at the same time, and the calls in one lane one after the other."""
+async def call_all(transport: Transport, calls_by_client: Iterable[Sequence[Exchange]]) -> None:
+    """Make the calls of all clients concurrently, and the calls of one client one after the other."""
 
-    async def one_after_the_other(lane: Sequence[Exchange]) -> None:
-        for exchange in lane:
+    async def call_in_order(exchanges: Sequence[Exchange]) -> None:
+        for exchange in exchanges:
             await call(transport, exchange)
 
-    await asyncio.gather(*map(one_after_the_other, lanes))
+    await asyncio.gather(*map(call_in_order, calls_by_client))
 
 
 async def _call_unary(transport: Transport, exchange: Exchange) -> None:

@@ -26,7 +26,7 @@ from pytest_corpus.validation.requests.cases import (
 
 
 @dataclass(frozen=True, slots=True)
-class Built:
+class BuildResult:
     """The result of a builder: an envelope, or `fault`, the reason for its absence, without content."""
 
     envelope: Any = None
@@ -45,9 +45,9 @@ class ClientLibrary:
         self.closing = closing or ClosingBudget()
         self.found, self.declared, self.call_timeout = found, declared, call_timeout
         self.holder: Any = None
-        self._opened = factories.Opened()
+        self._opened = factories.OpenedAdapter()
         self._loop: LoopThread | None = None
-        self._built: dict[str, Built] = {}
+        self._built: dict[str, BuildResult] = {}
 
     def open(self) -> ClientLibrary:
         """Make the object that has the builders.
@@ -56,7 +56,7 @@ class ClientLibrary:
             DeclarationError: a factory raises or takes longer than the call limit, or its result has no builders.
         """
         self._loop = LoopThread("corpus-client")
-        self._opened = factories.Opened()
+        self._opened = factories.OpenedAdapter()
         try:
             self.holder = factories.within_limit(self._loop, self._make_clients(), self.call_timeout, self.declared)
         except DeclarationError as error:
@@ -134,18 +134,18 @@ class ClientLibrary:
         there = has_attribute(holder, case.build_method)
         return case.build_method if there and (mapped or case.component in possible_components(holder, case)) else ""
 
-    def is_unclear(self, case: WireRequestCase) -> bool:
+    def has_unclear_component(self, case: WireRequestCase) -> bool:
         """True if the only builder has a name that could also mean an operation of another component."""
         clear = isinstance(self.holder, Mapping) or self.name_of(case) != case.build_method
         return not clear and possible_components(self.holder, case) != (case.component,)
 
-    def build(self, case: WireRequestCase) -> Built:
+    def build(self, case: WireRequestCase) -> BuildResult:
         """Return the result of a case's builder, which is called once in a run."""
         if case.op not in self._built:
             self._built[case.op] = self._call(case)
         return self._built[case.op]
 
-    def _call(self, case: WireRequestCase) -> Built:
+    def _call(self, case: WireRequestCase) -> BuildResult:
         if self._loop is None or self._loop.blocked:
             self.open()
         assert self._loop is not None
@@ -153,24 +153,24 @@ class ClientLibrary:
             return self._loop.run(self._call_builder(case), self.call_timeout)
         except TimeLimit as late:
             if late.ended:
-                return Built(fault=f"raises {late.ended}")
-            return Built(fault=f"has no end after {self.call_timeout:g} s")
+                return BuildResult(fault=f"raises {late.ended}")
+            return BuildResult(fault=f"has no end after {self.call_timeout:g} s")
         except concurrent.futures.CancelledError:
-            return Built(fault="raises CancelledError")
+            return BuildResult(fault="raises CancelledError")
 
-    async def _call_builder(self, case: WireRequestCase) -> Built:
+    async def _call_builder(self, case: WireRequestCase) -> BuildResult:
         try:
             builder = get_adapter_builder(self.holder, case)
             if builder is None:
-                return Built(fault="cannot be called")
+                return BuildResult(fault="cannot be called")
             if missing := _required_parameter(builder):
-                return Built(fault=f"requires an argument {missing!r}")
+                return BuildResult(fault=f"requires an argument {missing!r}")
             made = builder()
-            return Built(await made if inspect.isawaitable(made) else made)
+            return BuildResult(await made if inspect.isawaitable(made) else made)
         except BaseException as error:
             if is_cancelled(error):
                 raise
-            return Built(fault=f"raises {type_name(error)}")
+            return BuildResult(fault=f"raises {type_name(error)}")
 
 
 def _is_factory(found: Any) -> bool:

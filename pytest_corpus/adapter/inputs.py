@@ -96,16 +96,16 @@ class _Chance:
         return random.Random(f"{self.run.seed} {self.scope}")
 
     @cached_property
-    def common(self) -> random.Random:
+    def shared_generator(self) -> random.Random:
         """A generator that returns the same values in each process."""
         return random.Random(f"{self.run.seed} {self.name}")
 
     @cached_property
-    def first(self) -> int:
+    def first_number(self) -> int:
         return _hash(self.name) % SCOPES * MOST_NUMBERS
 
     @cached_property
-    def first_turn(self) -> int:
+    def rotation_start(self) -> int:
         """The first number of each rotation. The next case of a test, or the next seed, begins one number later."""
         function = self.name if self.case is None else self.name.partition("[")[0]
         return _hash(function) % SCOPES + (self.case or 0) + self.run.seed
@@ -203,7 +203,7 @@ def unique_number() -> int:
     """Return a number that no other test or fact of the run gets."""
     chance = _chance()
     chance.given += 1
-    return chance.first + chance.given
+    return chance.first_number + chance.given
 
 
 def unique_ordinal(most: int) -> int:
@@ -223,7 +223,7 @@ def next_in_rotation(what: str) -> int:
     each value.
     """
     chance = _chance()
-    start = 0 if what == "ordinal" else chance.first_turn
+    start = 0 if what == "ordinal" else chance.rotation_start
     chance.turns[what] += 1
     return start + chance.turns[what] - 1
 
@@ -256,7 +256,7 @@ def random_letters(alphabet: Sequence[str], length: int) -> str:
     if chance.is_test:
         return "".join(chance.generator.choices(alphabet, k=length))
     own = alphabet[process_number(chance.run.process) % len(alphabet)]
-    return own + "".join(chance.common.choices(alphabet, k=length - 1))
+    return own + "".join(chance.shared_generator.choices(alphabet, k=length - 1))
 
 
 def random_hex(size: int) -> str:
@@ -267,4 +267,4 @@ def random_hex(size: int) -> str:
 def random_below(limit: int) -> int:
     """Return a random integer from 0 to `limit` - 1, for a fact the same in each process."""
     chance = _chance()
-    return (chance.generator if chance.is_test else chance.common).randrange(limit)
+    return (chance.generator if chance.is_test else chance.shared_generator).randrange(limit)

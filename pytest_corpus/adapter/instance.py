@@ -88,7 +88,7 @@ class Instance(Protocol):
         """
 
     @property
-    def asked(self) -> tuple[str, ...]: ...
+    def accepted_hooks(self) -> tuple[str, ...]: ...
 
     @property
     def hooks(self) -> frozenset[str]: ...
@@ -126,8 +126,8 @@ class AdapterInstance:
         self.declaration, self.call_timeout, self._hooks, self.closing = declaration, call_timeout, hooks, closing
         self.is_fresh = is_fresh
         self.generation = 0
-        self.asked = factories.accepted_hooks(declaration.factory, declaration.declared)
-        self._opened = factories.Opened()
+        self.accepted_hooks = factories.accepted_hooks(declaration.factory, declaration.declared)
+        self._opened = factories.OpenedAdapter()
         self._loop: LoopThread | None = None
         self._lent = loop
         self._timeouts = Timeouts()
@@ -143,12 +143,12 @@ class AdapterInstance:
             DeclarationError: the factory raises, takes longer than the call limit, or returns no adapter.
         """
         self._loop = self._lent or LoopThread(f"corpus-{self.declaration.label}")
-        self._opened = factories.Opened()
+        self._opened = factories.OpenedAdapter()
         self.generation += 1
         hooks = {"metrics": self._hooks.metrics, "provider": self._hooks.provider}
-        wanted = {name: hook for name, hook in hooks.items() if name in self.asked}
+        wanted = {name: hook for name, hook in hooks.items() if name in self.accepted_hooks}
         try:
-            if "component" in self.asked:
+            if "component" in self.accepted_hooks:
                 self._open_each(wanted, components)
             else:
                 self._open_one(wanted)
@@ -243,7 +243,9 @@ class AdapterInstance:
         """The hooks, `metrics` and `provider`, that the factory takes, or that a remote adapter called."""
         if self.remote is not None:
             return frozenset(self.remote.hooks.called_hooks)
-        return HOOKS.intersection((*self.asked, "metrics") if self._opened.metrics_attached else self.asked)
+        return HOOKS.intersection(
+            (*self.accepted_hooks, "metrics") if self._opened.metrics_attached else self.accepted_hooks
+        )
 
     @property
     def hears_logs(self) -> bool:
@@ -316,7 +318,7 @@ class AdapterInstance:
         exchanges = sending.exchanges
         try:
             transport = self._opened.transport(sending.component)
-            self._loop.run(calls.call_all(transport, sending.lanes), sending.limit_s)
+            self._loop.run(calls.call_all(transport, sending.calls_by_client), sending.limit_s)
         except TimeLimit as late:
             if not late.ended:
                 raise Unresponsive(exchanges[0].op) from None

@@ -101,7 +101,7 @@ def part_of(outer: Part | None, chance: Any = None, *, is_seen: bool = True) -> 
             outer.recalled |= part.recalled
 
 
-class Waiting(Protocol):
+class ReportWaiter(Protocol):
     """Waits for the reports of a call."""
 
     def wait_for(self, call: Observed, kind: str) -> bool: ...
@@ -142,7 +142,7 @@ class Observed:
     log_sources: Sequence[str] = ()
     debug_sources: Sequence[str] = ()
     headers: Sequence[str] = ()
-    late: Waiting | None = None
+    late: ReportWaiter | None = None
 
     @property
     def is_over(self) -> bool:

@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pytest_corpus.redaction import Unreadable, redact_path, type_name
+from pytest_corpus.redaction import UnreadableValue, redact_path, type_name
 from pytest_corpus.text.strict_json import read_exactly
 
 MAX_BITS = 1024
@@ -131,14 +131,14 @@ def snapshot(value: Any) -> Any:
         return float.__float__(value)
     if issubclass(kind, int):
         exact = int.__int__(value)
-        return exact if exact.bit_length() <= MAX_BITS else Unreadable("int")
+        return exact if exact.bit_length() <= MAX_BITS else UnreadableValue("int")
     try:
         copy, flaw = read_exactly(to_bytes(value))
         if flaw is None:
             return copy
     except NotJSON:
         pass
-    return Unreadable(type_name(value), safe_str(value))
+    return UnreadableValue(type_name(value), safe_str(value))
 
 
 _ATOMS = (str, float, bool, type(None))

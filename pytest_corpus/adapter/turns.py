@@ -18,14 +18,14 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-Place = tuple[Any, str]
+AttributePlace = tuple[Any, str]
 """An object and the name of an attribute of it."""
 
-LOOK_S = 0.5
+RECHECK_S = 0.5
 """The seconds after which a body that waits for a fact checks again, in case it was not woken."""
 
 
-class Disturbed(Exception):
+class MustRunAlone(Exception):
     """The error for a concurrent test that must be run alone; `crowded` is True if the adapter allows fewer calls."""
 
     def __init__(self, crowded: bool = False) -> None:
@@ -82,7 +82,7 @@ class Body:
     """
 
     def __init__(
-        self, turns: Turns, places: Sequence[Place], values: Sequence[Any], parent: Body | None = None
+        self, turns: Turns, places: Sequence[AttributePlace], values: Sequence[Any], parent: Body | None = None
     ) -> None:
         self.turns, self._places, self._values, self.parent = turns, places, list(values), parent
         self.lost_s = 0.0
@@ -104,14 +104,14 @@ class Body:
         self.turns.give_turn()
 
     def resume(self) -> None:
-        """Wait until no other body runs, and restore the test's attributes. Raises Disturbed if the run has ended."""
+        """Wait until no other body runs, and restore the test's attributes. Raises MustRunAlone if the run ended."""
         since = time.monotonic()
         self.turns.take_turn()
         self.lost_s += time.monotonic() - since
         for (holder, name), value in zip(self._places, self._values, strict=True):
             setattr(holder, name, value)
         if self.turns.stopped:
-            raise Disturbed
+            raise MustRunAlone
 
     @property
     def family(self) -> Iterator[Body]:
@@ -225,9 +225,9 @@ def lost_s() -> float:
 
 
 def break_off_body(*, crowded: bool = False) -> None:
-    """Raise Disturbed, so that the current test runs again alone. Do nothing outside of any body."""
+    """Raise MustRunAlone, so that the current test runs again alone. Do nothing outside of any body."""
     if _BODY.get() is not None:
-        raise Disturbed(crowded)
+        raise MustRunAlone(crowded)
 
 
 @contextmanager
@@ -274,7 +274,7 @@ def finding_out(*key: Hashable, undo: Callable[[], object] = lambda: None) -> It
         body.awaits, (_, known) = key, asked[key]
         try:
             with giving_way():
-                known.wait(LOOK_S)
+                known.wait(RECHECK_S)
         finally:
             body.awaits = None
     if key in asked:
@@ -283,7 +283,7 @@ def finding_out(*key: Hashable, undo: Callable[[], object] = lambda: None) -> It
     asked[key] = body, threading.Event()
     try:
         yield
-    except Disturbed:
+    except MustRunAlone:
         undo()
         raise
     finally:

@@ -107,7 +107,7 @@ def _select_journals(
     found = [(path, left) for path in sorted(folder.glob("*.jsonl")) if (left := leftovers.read_file(path)) is not None]
     found = [(path, left) for path, left in found if _is_selected(left.run, given, before)]
     own = _own_journals(found, given)
-    going = {left.run for path, left in own if not given.run and leftovers.is_held(path)}
+    going = {left.run for path, left in own if not given.run and leftovers.is_in_use(path)}
     for name in sorted(going):
         console.warn(f"run {name} is still going; name it with --run to delete what it made")
     for run, adapter in sorted({(left.run, left.adapter) for _, left in found} - {(x.run, x.adapter) for _, x in own}):

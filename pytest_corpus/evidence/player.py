@@ -134,11 +134,11 @@ class RecordedInstance:
     """Answers calls from a transcript, with the interface of an adapter instance.
 
     Attributes:
-        asked: the hooks that the factory requested.
+        accepted_hooks: the hooks that the factory requested.
         remote: the recorded facts of an adapter in another process.
     """
 
-    asked: tuple[str, ...] = ()
+    accepted_hooks: tuple[str, ...] = ()
 
     def __init__(self, player: Player, facts: Mapping[str, Any], hooks: InstanceHooks) -> None:
         self._player, self._facts, self._hooks = player, facts, hooks

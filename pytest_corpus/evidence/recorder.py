@@ -47,7 +47,7 @@ class RecordedTest:
         made, number = exchange.record
         other = {} if made is self else {"test": made.test, "repetition": made.repetition}
         calls = [each.record[1] for each in story.exchanges if each.record] if story else []
-        told = {"story": {"said": story.said, "exchanges": calls}} if story and calls else {}
+        told = {"story": {"said": story.text, "exchanges": calls}} if story and calls else {}
         return {"exchange": {"number": number, **other}, **told}
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from pytest_corpus.adapter.exceptions import DeclarationError
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
-from pytest_corpus.adapter.opening.factory import Opened, accepted_hooks, import_factory, open_factory
+from pytest_corpus.adapter.opening.factory import OpenedAdapter, accepted_hooks, import_factory, open_factory
 from pytest_corpus.adapter.transports.protocol import CallFailed
 
 Send = Callable[..., AsyncIterator[str]]
@@ -21,7 +21,7 @@ async def open_adapter(declared: str, component: str) -> AsyncIterator[Send]:
     The result is `send(request, streaming=False)`, which yields frames as JSON texts; an exception of the adapter goes
     to stderr. If the factory cannot be found or called, the process ends with one sentence.
     """
-    metrics, provider, opened = RecordingSink(), ProviderProbe(), Opened()
+    metrics, provider, opened = RecordingSink(), ProviderProbe(), OpenedAdapter()
     hooks = {"metrics": metrics, "provider": provider, "component": component}
     try:
         factory = import_factory(declared)

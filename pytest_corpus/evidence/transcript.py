@@ -120,12 +120,12 @@ def read(path: Path) -> Transcript:
     for line in read_sealed_lines(path, FILE, whole.update):
         if found is None:
             if line.kind != "header" or line.members.get("format") != FORMAT:
-                raise line.refused(f"not the header of a transcript of format {FORMAT}")
+                raise line.refusal(f"not the header of a transcript of format {FORMAT}")
             _check_line(line)
             found = _TranscriptReader(Transcript(line.members))
             continue
         if found.transcript.complete:
-            raise line.refused("a line after the last one")
+            raise line.refusal("a line after the last one")
         _check_line(line)
         found.add_line(line)
     if found is None:
@@ -165,7 +165,7 @@ class _TranscriptReader:
         """Add the next line. Raises TranscriptError if it does not fit the previous lines."""
         found, members = self.transcript, line.members
         if line.kind in ("exchange", "test", "totals") and members["adapter"] not in found.adapters:
-            raise line.refused("of an adapter that no line before it introduces")
+            raise line.refusal("of an adapter that no line before it introduces")
         if line.kind == "exchange":
             self._add_exchange(line)
         elif line.kind == "test":
@@ -179,39 +179,39 @@ class _TranscriptReader:
             line.check_seal()
             found.complete = True
         else:
-            raise line.refused("a second header")
+            raise line.refusal("a second header")
 
     def _add_exchange(self, line: Line) -> None:
         at, process = line.members["at"], line.members["process"]
         if at < self._clocks.get(process, 0.0):
-            raise line.refused("its time is earlier than that of the exchange before")
+            raise line.refusal("its time is earlier than that of the exchange before")
         self._clocks[process] = at
         trace = self.transcript.tests.setdefault(key_of(line.members), TestTrace())
         if trace.has_ended:
-            raise line.refused("an exchange of a test that has ended")
+            raise line.refusal("an exchange of a test that has ended")
         trace.add(line.members, line.data)
 
     def _add_test(self, line: Line) -> None:
         trace, stated = self.transcript.tests.setdefault(key_of(line.members), TestTrace()), line.members["exchanges"]
         if trace.has_ended or stated != len(trace):
-            raise line.refused(f"the test has {stated} exchanges, {len(trace)} are here")
+            raise line.refusal(f"the test has {stated} exchanges, {len(trace)} are here")
         trace.end(line.members, line.data)
 
     def _add_adapter(self, line: Line) -> None:
         self._count_kept_values(line)
         label, found = line.members["adapter"], self.transcript
         if "\0" in label or label.encode("utf-8", "replace").decode() != label:
-            raise line.refused("its adapter has a name that no run can give")
+            raise line.refusal("its adapter has a name that no run can give")
         found.adapters.setdefault(label, line.members)
         stated = {each["label"]: each["capabilities"] for each in found.header["adapters"]}
         if stated.get(label) not in (None, {}, line.members["capabilities"]):
-            raise line.refused("its capabilities differ from those of the header")
+            raise line.refusal("its capabilities differ from those of the header")
 
     def _count_kept_values(self, line: Line) -> None:
         """Count the values of lines that stay in memory, and refuse too many."""
         self._held += bounded.count_values(line.data)
         if self._held > bounded.MOST_VALUES:
-            raise line.refused("more lines of adapters and totals than a run writes")
+            raise line.refusal("more lines of adapters and totals than a run writes")
 
 
 def key_of(line: Mapping[str, Any]) -> Key:

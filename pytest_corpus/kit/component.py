@@ -11,7 +11,7 @@ from pytest_corpus.adapter.exchange import Exchange, op_of
 from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.adapter.fault_plan import is_failing
 from pytest_corpus.adapter.scope import Part
-from pytest_corpus.adapter.turns import Place
+from pytest_corpus.adapter.turns import AttributePlace
 from pytest_corpus.adapter.usage import Outages
 from pytest_corpus.kit.answer_cache import ReplayProbe, are_writes_replayed, idempotency_keys_of, order_keys
 from pytest_corpus.kit.audit.auditor import ComponentAuditor
@@ -19,14 +19,14 @@ from pytest_corpus.kit.audit.envelopes import FINITE
 from pytest_corpus.kit.audit.positive_evidence import demonstrates, is_reported
 from pytest_corpus.kit.expect import works
 from pytest_corpus.kit.faults import ProviderFaults
-from pytest_corpus.kit.judgement import note_check, note_held, reading_separately
+from pytest_corpus.kit.judgement import note_check, note_condition_held, reading_separately
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, Outage
 from pytest_corpus.kit.prerequisites import Prerequisites
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import Request, Requests
-from pytest_corpus.kit.retries import Retries, is_passing, is_retryable
+from pytest_corpus.kit.retries import Retries, has_transient_error, is_retryable
 from pytest_corpus.kit.run_state import Settings, Shared
-from pytest_corpus.kit.store.settling import Settle, Settling, postpone_deadline
+from pytest_corpus.kit.store.settling import SettleTime, Settling, postpone_deadline
 from pytest_corpus.kit.store.store import Store
 from pytest_corpus.kit.target import Target, gate, require_transport
 from pytest_corpus.spec.errors import BY_KIND
@@ -219,7 +219,7 @@ class Subject(Target):
 
         try:
             answers = self.retries.call_until_answered(op_of(requests[0]) if requests else "", attempt, errors_in)
-            self.outages.interruptions += sum(map(is_passing, answers))
+            self.outages.interruptions += sum(map(has_transient_error, answers))
         finally:
             for request in settled:
                 self.settling.note(request)
@@ -314,7 +314,7 @@ class Subject(Target):
                 self.shared.fault_client.close()
             self.shared.fault_client = None
 
-    def test_attributes(self) -> list[tuple[Place, Any]]:
+    def test_attributes(self) -> list[tuple[AttributePlace, Any]]:
         """Return the attributes of shared objects that belong to the current test, with their initial values."""
         return [
             ((self.auditor, "editions"), set(SCHEMA_VERSIONS)),
@@ -325,7 +325,7 @@ class Subject(Target):
         ]
 
     @property
-    def settle(self) -> Settle:
+    def settle(self) -> SettleTime:
         return self.settling.known
 
     def tidy(self) -> None:
@@ -343,7 +343,7 @@ class Subject(Target):
 
     @property
     def disturbance_count(self) -> int:
-        passing = sum(map(is_passing, self.client.part.made))
+        passing = sum(map(has_transient_error, self.client.part.made))
         return self.outages.interruptions + passing
 
 
@@ -361,6 +361,6 @@ def expect_audited(requirement: str, reply: Reply | StreamReply, subject: Subjec
     operation = BY_OP.get(reply.exchange.op)
     if FINITE in found and operation is not None and requirement == operation.shaped:
         raise Blocked(FINITE, "NaN or an infinity", violation=found[FINITE])
-    note_held()
+    note_condition_held()
     if demonstrates(requirement, reply, subject.component):
         note_check()

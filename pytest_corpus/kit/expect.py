@@ -7,8 +7,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from pytest_corpus.kit.judgement import Judgement, judging, look_at, note_check, note_held
-from pytest_corpus.kit.outcomes import ABSENT, Accepted, Blocked, Misclassified, NotApplicable, NotAssessed, Violation
+from pytest_corpus.kit.judgement import Judgement, judging, look_at, note_check, note_condition_held
+from pytest_corpus.kit.outcomes import (
+    ABSENT,
+    Blocked,
+    NotApplicable,
+    NotAssessed,
+    UnexpectedSuccess,
+    Violation,
+    WrongRefusal,
+)
 from pytest_corpus.kit.reply import Reply, StreamReply, error_names
 from pytest_corpus.spec.errors import is_a
 from pytest_corpus.spec.obstacles import Obstacle
@@ -99,11 +107,11 @@ def refusal(reply: Reply | StreamReply, *families: str, claim: str = "") -> None
     note_check()
     wanted = claim or f"an error of class {' or '.join(families)}"
     if not reply.is_error:
-        raise Accepted(wanted, str(reply), families).attach_exchanges(reply.exchange)
+        raise UnexpectedSuccess(wanted, str(reply), families).attach_exchanges(reply.exchange)
     known_class(reply)
     if not reply.is_a(*families):
-        raise Misclassified(wanted, str(reply), families, reply.names).attach_exchanges(reply.exchange)
-    note_held()
+        raise WrongRefusal(wanted, str(reply), families, reply.names).attach_exchanges(reply.exchange)
+    note_condition_held()
 
 
 def failure(reply: Reply | StreamReply, *families: str) -> None:
@@ -128,8 +136,8 @@ def some_refused(replies: Iterable[Reply], claim: str) -> None:
     accepted = list(replies)
     if not any(reply.is_error for reply in accepted):
         exchanges = (reply.exchange for reply in accepted)
-        raise Accepted(claim, "successes only", ("BadRequest",)).attach_exchanges(*exchanges)
-    note_held()
+        raise UnexpectedSuccess(claim, "successes only", ("BadRequest",)).attach_exchanges(*exchanges)
+    note_condition_held()
 
 
 def known_class(reply: Reply | StreamReply) -> None:
@@ -167,14 +175,14 @@ def check(
     if not holds:
         violation = Violation(expected, got, path, found=found, frame=frame, about=about)
         raise violation.attach_exchanges(*(reply.exchange for reply in on)) if on else violation
-    note_held()
+    note_condition_held()
 
 
 def applicable(holds: T | None, otherwise: str) -> T:
     """Return a value that the adapter offers. Raises NotApplicable for the reason `otherwise` if it is empty."""
     if not holds:
         raise NotApplicable(otherwise)
-    note_held()
+    note_condition_held()
     return holds
 
 
@@ -182,11 +190,11 @@ def assessable(holds: T | None, otherwise: Obstacle, **values: object) -> T:
     """Return a value that the test needs. Raises NotAssessed for the obstacle `otherwise` if it is empty."""
     if not holds:
         raise NotAssessed(otherwise, **values)
-    note_held()
+    note_condition_held()
     return holds
 
 
-def nothing_shown(judgement: Judgement) -> str:
+def describe_empty_test(judgement: Judgement) -> str:
     """Return the reason why a test checked nothing: no answer contains the subject of its requirement."""
     replies = [StreamReply(each) if each.streaming else Reply(each) for each in judgement.exchanges]
     answers = dict.fromkeys(f"; {each.exchange.op or 'a request'} is answered with {each}" for each in replies)

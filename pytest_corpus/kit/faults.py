@@ -14,7 +14,7 @@ from pytest_corpus.kit.common_facts import FoundFact
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Outage, Undecided, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import Calls
-from pytest_corpus.kit.retries import PAUSES_S, hint_s, is_passing
+from pytest_corpus.kit.retries import PAUSES_S, has_transient_error, hint_s
 from pytest_corpus.spec.errors import AWAY, BY_KIND, FORMS, OVER_TCP
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.spec.operations import BY_OP
@@ -70,7 +70,7 @@ class ProviderFaults:
         return bool(inputs.read("tunnelled", lambda: is_tunnelled(self._calls.client.provider)))
 
     @property
-    def is_stood_in(self) -> bool:
+    def uses_stand_in(self) -> bool:
         """True if the provider is the built-in stand-in."""
         return bool(inputs.read("stand-in", lambda: is_stand_in(self._calls.client.provider)))
 
@@ -205,7 +205,7 @@ def call_with_fault(
         plan, until = instance.faults.plan(kind, name, **options), inputs.monotonic() + UNREADY_S
         while True:
             reply: Any = send(instance) if send else instance.invoke(name, instance.requests.distinct(name))
-            asked_s = hint_s(reply) if is_passing(reply.exchange) else None
+            asked_s = hint_s(reply) if has_transient_error(reply.exchange) else None
             if asked_s is None or inputs.monotonic() + asked_s > until or inputs.read("fired", lambda: plan.fired):
                 break
             inputs.sleep(max(asked_s, PAUSES_S[0]))  # a new write may not be readable yet (R141)

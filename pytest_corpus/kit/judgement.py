@@ -64,7 +64,7 @@ def note_check() -> None:
         at_hand.checks += 1
 
 
-def note_held() -> None:
+def note_condition_held() -> None:
     """Record that a condition holds for the exchanges that were read so far."""
     if (at_hand := _CURRENT.get()) is not None:
         at_hand.holds = True
@@ -89,7 +89,7 @@ def look_at_capabilities(capabilities: Capabilities) -> None:
     look_at(exchange)
 
 
-def looked_at() -> tuple[Exchange, ...]:
+def exchanges_read() -> tuple[Exchange, ...]:
     """Return the exchanges that the current condition is judged on, in the order of reading."""
     at_hand = _CURRENT.get()
     return () if at_hand is None else tuple(at_hand.exchanges)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pytest_corpus.adapter.exceptions import UNCALLABLE
-from pytest_corpus.kit.judgement import looked_at
+from pytest_corpus.kit.judgement import exchanges_read
 from pytest_corpus.redaction import OWN_NAME, describe_word, list_keys, redact_path
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.text.problems import Problem
@@ -75,10 +75,10 @@ class Story:
     """A sequence of calls that leads to a violation.
 
     Attributes:
-        said: a line about the calls; for concurrent calls a drawing instead of exchanges.
+        text: a line about the calls; for concurrent calls a drawing instead of exchanges.
     """
 
-    said: str
+    text: str
     exchanges: tuple[Exchange, ...] = ()
 
 
@@ -116,7 +116,7 @@ class Violation(AssertionError):
     ) -> None:
         self.expected, self.found, self.problems, self.frame = use_singular_after_one(expected), found, problems, frame
         self.about, self.story = frozenset(about), story
-        self.exchanges = looked_at()
+        self.exchanges = exchanges_read()
         self.requirement, self.indirect = "", False
         self._got, self._path = use_singular_after_one(got), path
         super().__init__(expected, got, path)
@@ -172,7 +172,7 @@ Violations = Iterator[tuple[str, Violation]]
 """Violations that are being found, each after the id of the requirement that it breaks."""
 
 
-class Accepted(Violation):
+class UnexpectedSuccess(Violation):
     """A success although the sentence requires a refusal.
 
     Attributes:
@@ -184,7 +184,7 @@ class Accepted(Violation):
         super().__init__(expected, got)
 
 
-class Misclassified(Violation):
+class WrongRefusal(Violation):
     """A refusal with another class than the sentence requires.
 
     Attributes:
@@ -225,7 +225,7 @@ class NotAssessed(Undecided):
         super().__init__(obstacle.reason(**values) if isinstance(obstacle, Obstacle) else obstacle)
 
 
-class Full(NotAssessed):
+class QuotaUsedUp(NotAssessed):
     """The quota for data that the suite writes is used up (R115)."""
 
 
@@ -249,7 +249,7 @@ class Blocked(NotAssessed):
         self, by: str, seen: str, *, violation: Violation | None = None, judged_on: tuple[Exchange, ...] | None = None
     ) -> None:
         self.by, self.seen, self.violation = by, seen, violation
-        known = violation.exchanges if violation else looked_at()
+        known = violation.exchanges if violation else exchanges_read()
         self.exchanges = known if judged_on is None else judged_on
         super().__init__(Obstacle.BLOCKED, requirement=by, seen=seen)
 

@@ -20,7 +20,7 @@ from pytest_corpus.adapter.scope import part_of
 from pytest_corpus.adapter.tracebacks import PROGRAMMING_ERRORS, logged_exception
 from pytest_corpus.adapter.turns import break_off_body
 from pytest_corpus.adapter.usage import Outages
-from pytest_corpus.kit.outcomes import Full, Outage, Undecided
+from pytest_corpus.kit.outcomes import Outage, QuotaUsedUp, Undecided
 from pytest_corpus.kit.prerequisites import Prerequisites
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import Calls, Request
@@ -79,7 +79,7 @@ def _has_logged_bug(reply: Reply | StreamReply) -> bool:
     return logged is not None and logged.type in PROGRAMMING_ERRORS
 
 
-def is_passing(exchange: Exchange) -> bool:
+def has_transient_error(exchange: Exchange) -> bool:
     """True if an answer, or an item in the answer, failed with a transient error that no test planned."""
     if exchange.own:
         return False
@@ -99,11 +99,11 @@ def _named_classes(value: Any) -> Iterator[str]:
             yield from _named_classes(part)
 
 
-class Retried(Calls, Protocol):
+class RetryingComponent(Calls, Protocol):
     """A component whose calls are repeated by `Retries`."""
 
     @property
-    def main(self) -> Retried: ...
+    def main(self) -> RetryingComponent: ...
 
     @property
     def retries(self) -> Retries: ...
@@ -115,7 +115,7 @@ class Retried(Calls, Protocol):
 class Retries:
     """Repeats calls of one component that failed with transient errors."""
 
-    def __init__(self, calls: Retried) -> None:
+    def __init__(self, calls: RetryingComponent) -> None:
         self._calls = calls
         self.probing = False
 
@@ -135,7 +135,7 @@ class Retries:
 
         Raises:
             Outage: the provider is not available.
-            Full: a quota for the suite's data is used up.
+            QuotaUsedUp: a quota for the suite's data is used up.
         """
         if self._outages.lasting:
             raise Outage(self._outages.outage_text)
@@ -144,7 +144,7 @@ class Retries:
         if not self.probing and failing(answer):
             break_off_body(crowded=True)  # the adapter may refuse calls because it is busy
             return self._repeat_call(op, attempt, failing, answer, begun)
-        if isinstance(answer, (Reply, StreamReply)) and answer.is_error and is_passing(answer.exchange):
+        if isinstance(answer, (Reply, StreamReply)) and answer.is_error and has_transient_error(answer.exchange):
             self._drop_exchanges([answer.exchange])  # a gateway may have sent it, so the audit skips it
         self._note_answer(op, answer)
         return answer
@@ -165,7 +165,7 @@ class Retries:
             if is_still_sending(short) and is_steady(short, calls.client.call_timeout):
                 long.fault, short.fault = endless_fault(long), endless_fault(short)
 
-    def until_ready(self, attempt: Callable[[], Reply], tries: int, usual_s: float) -> Reply:
+    def repeat_until_ready(self, attempt: Callable[[], Reply], tries: int, usual_s: float) -> Reply:
         """Repeat a query until its index, which has data, is ready (R141); return the answer.
 
         Args:
@@ -227,7 +227,7 @@ class Retries:
         while not self._is_hopeless:
             works = self._can_call_plainly(op, made[-1])
             if not works and any(map(self._calls.store.is_full, made[-1])):
-                raise Full(f"a quota is used up: {made[-1][0]}")
+                raise QuotaUsedUp(f"a quota is used up: {made[-1][0]}")
             if works and hint_s(made[-1][0]) is None:
                 break
             if not works and not self._await_provider(op, made[-1]):
@@ -380,13 +380,13 @@ class Retries:
             other.client.close()
 
 
-def _plain_call_works(place: Retried, name: str) -> bool:
+def _plain_call_works(place: RetryingComponent, name: str) -> bool:
     """Make a plain call that no cache can answer and the current test does not see; return True if it succeeds."""
     reply = _call_once(place, lambda: Request(name, place.requests.distinct(name)))
     return reply is not None and (reply.is_success if isinstance(reply, Reply) else reply.finished)
 
 
-def _call_once(place: Retried, plain: Callable[[], Request]) -> Reply | StreamReply | None:
+def _call_once(place: RetryingComponent, plain: Callable[[], Request]) -> Reply | StreamReply | None:
     """Make a call once, unseen by the current test, and return the answer, or None."""
     try:
         with place.retries.calling_once(), part_of(place.client.part, is_seen=False):

@@ -18,7 +18,7 @@ from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exchange import Exchange, context_of
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.judgement import reading_separately
-from pytest_corpus.kit.outcomes import Accepted, Blocked, Misclassified, Undecided, Violation
+from pytest_corpus.kit.outcomes import Blocked, Undecided, UnexpectedSuccess, Violation, WrongRefusal
 from pytest_corpus.kit.prerequisites import describe_lack
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import HOUR_MS, deadline_in
@@ -129,7 +129,7 @@ class RootCauses(Generic[Own]):
 
     def _basis_of_failure(self, requirement: str, violation: Violation, made: Iterable[Exchange]) -> Blocked | None:
         """Return the finding of an operation or feature behind a request that fails or has an empty result, or None."""
-        found = filter(_is_empty, violation.exchanges) if isinstance(violation, Accepted) else made
+        found = filter(_is_empty, violation.exchanges) if isinstance(violation, UnexpectedSuccess) else made
         return self._plainest_cause(requirement, [*violation.exchanges, *found])
 
     def _plainest_cause(self, requirement: str, exchanges: Iterable[Exchange]) -> Blocked | None:
@@ -192,7 +192,7 @@ class RootCauses(Generic[Own]):
     def _consequence_of_failing(self, requirement: str, violation: Violation) -> Blocked | None:
         """Return the violated basic requirement that may have caused a violation, or None."""
         done = frozenset(self.subject.shared.actions.done)
-        if isinstance(violation, Accepted) or not done:
+        if isinstance(violation, UnexpectedSuccess) or not done:
             return None
         failing = self._find_once(self._failing_basics)
         if any(requirement == basis.requirement for basis in failing):
@@ -204,7 +204,7 @@ class RootCauses(Generic[Own]):
 
     def _cause_of_wrong_class(self, requirement: str, violation: Violation) -> Blocked | None:
         """Return the root cause if a refusal has the same wrong class as the plainest bad requests."""
-        if not isinstance(violation, Misclassified) or not any(is_a(name, "BadRequest") for name in violation.wanted):
+        if not isinstance(violation, WrongRefusal) or not any(is_a(name, "BadRequest") for name in violation.wanted):
             return None
         for found in self._find_once(self._find_wrong_class):
             if requirement != found.root and violation.names == found.names:
@@ -224,7 +224,7 @@ class RootCauses(Generic[Own]):
 
     def _cause_of_acceptance(self, requirement: str, violation: Violation) -> Blocked | None:
         """Return the root cause if a bad request is accepted like the plainest bad requests."""
-        if not isinstance(violation, Accepted) or requirement == NO_ARGUMENTS:
+        if not isinstance(violation, UnexpectedSuccess) or requirement == NO_ARGUMENTS:
             return None
         if any(is_a(name, family) for name in violation.wanted for family in self._find_once(self._find_never_refused)):
             return Blocked(NO_ARGUMENTS, "bad requests of every kind are accepted")

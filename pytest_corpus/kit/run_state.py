@@ -12,8 +12,8 @@ from pytest_corpus.kit.common_facts import CommonFacts, FoundFact
 from pytest_corpus.kit.judgement import reading_separately
 from pytest_corpus.kit.outcomes import Undecided
 from pytest_corpus.kit.store.leftovers import Journal
-from pytest_corpus.kit.store.settling import Settle
-from pytest_corpus.kit.store.store import Thing, Written
+from pytest_corpus.kit.store.settling import SettleTime
+from pytest_corpus.kit.store.store import Thing, WrittenThing
 from pytest_corpus.redaction import PREFIX
 from pytest_corpus.spec.dialects import DIALECTS, Dialect
 
@@ -127,11 +127,11 @@ class Shared:
     learnt: ClassVar[tuple[str, ...]] = ("obstacles", "unmade", "provider_ops", "cached")
     """The attributes that may be wrong if the provider failed."""
 
-    settle: Settle = field(default_factory=Settle)
+    settle: SettleTime = field(default_factory=SettleTime)
     actions: Actions = field(default_factory=Actions)
     obstacles: dict[str, Undecided | None] = field(default_factory=dict)
     unmade: list[Undecided] = field(default_factory=list)
-    written: dict[Thing, Written] = field(default_factory=dict)
+    written: dict[Thing, WrittenThing] = field(default_factory=dict)
     provider_ops: dict[str, tuple[str, ...]] = field(default_factory=dict)
     cached: dict[Hashable, FoundFact] = field(default_factory=dict)
     keys: set[str] = field(default_factory=set)

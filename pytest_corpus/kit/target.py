@@ -11,7 +11,7 @@ from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.adapter.scope import Part
 from pytest_corpus.adapter.usage import Outages
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
-from pytest_corpus.kit.store.settling import Settle
+from pytest_corpus.kit.store.settling import SettleTime
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.spec.requirements import HOOKS, LOGS, Requirement
 from pytest_corpus.spec.schemas import SCHEMA_VERSIONS
@@ -69,9 +69,9 @@ class Target:
         return 0
 
     @property
-    def settle(self) -> Settle:
+    def settle(self) -> SettleTime:
         """The knowledge about the write delay (R46)."""
-        return Settle()
+        return SettleTime()
 
     def gate(self, requirement: Requirement) -> None:
         """Check the preconditions of a requirement. Raises Undecided if they are not met."""

@@ -12,7 +12,7 @@ from pytest_corpus.redaction.secrets import secret_values as secret_values
 from pytest_corpus.redaction.values import LONGEST_STRING as LONGEST_STRING
 from pytest_corpus.redaction.values import OWN_NAME as OWN_NAME
 from pytest_corpus.redaction.values import PREFIX as PREFIX
-from pytest_corpus.redaction.values import Unreadable as Unreadable
+from pytest_corpus.redaction.values import UnreadableValue as UnreadableValue
 from pytest_corpus.redaction.values import describe_size as describe_size
 from pytest_corpus.redaction.values import describe_value as describe_value
 from pytest_corpus.redaction.values import describe_word as describe_word

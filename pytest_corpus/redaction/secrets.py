@@ -130,11 +130,11 @@ def mask_secrets(text: str, secrets: Iterable[str]) -> str:
         if len(secret) <= GRAM:
             text = text.replace(secret, STARS)
         elif any(secret[at : at + GRAM] in text for at in range(len(secret) - GRAM + 1)):
-            text = _remove_parts(text, secret)
+            text = _mask_parts(text, secret)
     return text
 
 
-def _remove_parts(text: str, secret: str) -> str:
+def _mask_parts(text: str, secret: str) -> str:
     """Replace the parts of a text that also occur in a long secret by stars."""
     grams = {secret[at : at + GRAM] for at in range(len(secret) - GRAM + 1)}
     kept: list[str] = []

@@ -82,7 +82,7 @@ def shorten(text: str, most: int, end: int = 0) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Unreadable:
+class UnreadableValue:
     """A value that JSON cannot represent: the name of its type, and its text, which is only searched for leaks."""
 
     type: str
@@ -97,7 +97,7 @@ def describe_word(value: object) -> str:
 
     Such a word is shown unchanged. Any other value is described by type and size, because it may contain private text.
     """
-    if type(value) is Unreadable:
+    if type(value) is UnreadableValue:
         return f"a {value.type}"
     if isinstance(value, str):
         return value if value in VOCABULARY else f"a string of {len(value)} character{'s' * (len(value) != 1)}"
@@ -153,7 +153,7 @@ def kind_of(value: Any) -> str:
 
 def type_name(value: Any) -> str:
     """Return the name of an object's type, even if the object overrides it."""
-    if type(value) is Unreadable:
+    if type(value) is UnreadableValue:
         return value.type
     name = type.__dict__["__name__"].__get__(type(value))
     return name if _TYPE.fullmatch(name) else "type of an unusual name"

@@ -48,7 +48,7 @@ class Service:
     ) -> None:
         self._factory, self._declared, self._log = factory, declared, log
         self.access = access or Access()
-        self._opened = factories.Opened()
+        self._opened = factories.OpenedAdapter()
         self.posting = HookClient()
 
     async def open(self) -> None:

@@ -140,21 +140,21 @@ class Line:
         """The kind of the line."""
         return str(self.members["kind"])
 
-    def refused(self, why: str) -> PlainError:
+    def refusal(self, why: str) -> PlainError:
         """Return the error that refuses the file because of this line."""
         return self.of.error(f"{self.where}: {why}")
 
     def check(self, schema: str, part: str) -> None:
         """Validate the line by a part of a schema. Raises the error class of its kind of file."""
         if said := first_flaw(schema, self.members, part):
-            raise self.refused(f"not as a line of the kind {self.kind} must be: {said}")
+            raise self.refusal(f"not as a line of the kind {self.kind} must be: {said}")
 
     def check_seal(self) -> None:
         """Compare the digest in the line with the digest of the previous lines. Raises the error class of its kind of
         file.
         """
         if self.members["sha256"] != self.digest:
-            raise self.refused(f"the digest is another one, so the {self.of.name} was changed")
+            raise self.refusal(f"the digest is another one, so the {self.of.name} was changed")
 
 
 def read_sealed_lines(path: Path, of: Kind, take: Callable[[bytes], object]) -> Iterator[Line]:

@@ -116,13 +116,13 @@ def decide(
     faults = (
         *(f"the deviation of {entry.requirement} expired on {entry.expires}: renew or remove it"
           for entry in declared if entry.has_expired(day)),
-        *_describe_needless(counting, decided, complete=not gaps),
+        *_describe_needless_deviations(counting, decided, complete=not gaps),
     )  # fmt: skip
     overall = "partial" if gaps else worst_verdict(part.verdict for part in decided)
     return Verdict(edition, overall, not gaps, gaps, decided, faults)
 
 
-def _describe_needless(
+def _describe_needless_deviations(
     counting: Iterable[Deviation], decided: Iterable[ComponentVerdict], *, complete: bool
 ) -> Iterable[str]:
     """Yield a sentence for each deviation from a requirement that a complete run found satisfied."""

@@ -105,8 +105,8 @@ def test_asks_for_what_there_is_not(factory: Callable[..., Any]) -> None:
         factories.accepted_hooks(factory, "x:y")
 
 
-def opened(factory: Callable[..., Any], **keywords: Any) -> factories.Opened:
-    found = factories.Opened()
+def opened(factory: Callable[..., Any], **keywords: Any) -> factories.OpenedAdapter:
+    found = factories.OpenedAdapter()
     asyncio.run(factories.open_factory(factory, keywords, None, "x:y", found))
     return found
 
@@ -163,7 +163,7 @@ def test_what_is_no_adapter(made: Any, fault: str) -> None:
 def test_closing_order_and_faults() -> None:
     """The last opened is closed first, and what one raises keeps no other from being closed."""
     closed: list[int] = []
-    found = factories.Opened()
+    found = factories.OpenedAdapter()
 
     def closer(number: int) -> Callable[[], Any]:
         async def close() -> None:

@@ -95,7 +95,7 @@ def test_schemas_know_every_kind(file: str) -> None:
 def test_vendors_have_errors_for_every_kind() -> None:
     """A failure that is not the client's fault never gets the type of a bad request."""
     kinds = {fault.kind for fault in FAULTS if fault.http_status}
-    assert kinds <= openai.WORDS.keys()
+    assert kinds <= openai.ERROR_NAMES.keys()
     assert kinds - anthropic_messages.TYPES.keys() == {
         kind for kind in kinds if BY_KIND[kind].canonical == "BadRequest"
     }

@@ -18,7 +18,7 @@ from pytest_corpus.adapter.exchange import non_finite
 from pytest_corpus.adapter.hooks.logs import LogTap
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
-from pytest_corpus.adapter.snapshot import NotJSON, Unreadable, snapshot
+from pytest_corpus.adapter.snapshot import NotJSON, UnreadableValue, snapshot
 from pytest_corpus.text.problems import MAX_DEPTH
 
 Open = Callable[..., AdapterClient]
@@ -167,7 +167,7 @@ def test_a_plain_copy(name: str) -> None:
     """The copy of anything that a hook gets holds plain types and can be compared, written, and hashed or not."""
     copy = snapshot(ODD[name]())
     assert copy == copy  # noqa: PLR0124 - it must not raise
-    assert isinstance(copy, Unreadable) or type(json.loads(json.dumps(copy, default=str))) is type(copy)
+    assert isinstance(copy, UnreadableValue) or type(json.loads(json.dumps(copy, default=str))) is type(copy)
 
 
 @pytest.mark.parametrize("name", ODD)

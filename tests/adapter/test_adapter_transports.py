@@ -34,7 +34,7 @@ class Handler:
 class Remote:
     """A transport that gets its bytes from elsewhere: the least that the Protocol asks for."""
 
-    streams, turns = True, 0
+    streams, late_iterations = True, 0
 
     def __init__(self, *answers: bytes, fault: CallFault | None = None) -> None:
         self.answers, self.fault = answers, fault

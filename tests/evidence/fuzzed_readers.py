@@ -257,7 +257,7 @@ def read_request(path: Path) -> None:
         reader.feed_data(path.read_bytes())
         reader.feed_eof()
         writer = SimpleNamespace(write=len, drain=lambda: asyncio.sleep(0))
-        with contextlib.suppress(http_server.Refused):
+        with contextlib.suppress(http_server.UnreadableRequest):
             await http_server.HookConnection(reader, writer).next_request()  # type: ignore[arg-type]
 
     asyncio.run(read())

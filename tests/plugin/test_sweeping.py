@@ -103,7 +103,7 @@ def test_a_killed_run_is_swept(
         pause(process)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait(60)
-    while any(map(leftovers.is_held, (project.path / leftovers.FOLDER).glob("*.jsonl"))):
+    while any(map(leftovers.is_in_use, (project.path / leftovers.FOLDER).glob("*.jsonl"))):
         time.sleep(0.05)
     left = quotas.names(component_of(name))
     assert left
@@ -156,7 +156,7 @@ def test_a_run_that_a_conftest_declared_is_swept(
     os.killpg(process.pid, signal.SIGKILL)
     process.wait(60)
     (path,) = (project.path / leftovers.FOLDER).glob("*.jsonl")
-    while leftovers.is_held(path):
+    while leftovers.is_in_use(path):
         time.sleep(0.05)
     monkeypatch.syspath_prepend(str(project.path))
     quotas.TENANTS.clear()

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_corpus.adapter.exceptions import DeclarationError
 from pytest_corpus.adapter.opening.address import display_address, parse, split_label
-from pytest_corpus.adapter.transports.multiplexer import NoMessage, is_terminal, unpack
+from pytest_corpus.adapter.transports.multiplexer import InvalidMessage, is_terminal, unpack
 from pytest_corpus.adapter.transports.program import Intake
 from pytest_corpus.adapter.transports.protocol import request_bytes
 from pytest_corpus.suites.transport.test_calls import is_utf8
@@ -87,7 +87,7 @@ def test_the_bytes_of_a_frame_are_taken_out_unread(message: bytes, expected: tup
 @pytest.mark.parametrize("message", [b"", b"hello", b"[]", b'{"id":1}', b'{"frame":{}}', b'{"id":"a","frame":{}}'])
 def test_what_has_no_id_and_frame_is_no_message(message: bytes) -> None:
     """It belongs to no call."""
-    with pytest.raises(NoMessage):
+    with pytest.raises(InvalidMessage):
         unpack(message)
 
 

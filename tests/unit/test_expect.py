@@ -11,7 +11,7 @@ from pytest_corpus import kit, suites
 from pytest_corpus.adapter.exchange import CallFault, Exchange, Frame
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.judgement import judging
-from pytest_corpus.kit.outcomes import Blocked, Misclassified, NotApplicable, NotAssessed, Violation
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation, WrongRefusal
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.graph.support.scenarios.batches import expect_order
 from pytest_corpus.suites.shared.claims import replays
@@ -151,7 +151,7 @@ def test_of_one_thing_a_finding_speaks_in_the_singular(said: str, right: str) ->
 
 def test_a_violation_of_two_requirements_is_two() -> None:
     """A test may find the violation that the audit keeps as one of another requirement."""
-    kept = Misclassified("a refusal", "the error AuthError", ("BadRequest",), ("AuthError",)).for_requirement(
+    kept = WrongRefusal("a refusal", "the error AuthError", ("BadRequest",), ("AuthError",)).for_requirement(
         "COM-ERR-4"
     )
     found = kept.attach_exchanges(reply().exchange).for_requirement("LLM-MSG-1", indirect=True)
@@ -161,5 +161,5 @@ def test_a_violation_of_two_requirements_is_two() -> None:
         "LLM-MSG-1",
         True,
     )
-    assert (str(found), found.exchanges, type(found)) == (str(kept), kept.exchanges, Misclassified)
+    assert (str(found), found.exchanges, type(found)) == (str(kept), kept.exchanges, WrongRefusal)
     assert kept.for_requirement("COM-ERR-4") is kept

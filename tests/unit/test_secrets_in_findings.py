@@ -20,7 +20,7 @@ from pytest_corpus.kit.run_state import Settings
 from pytest_corpus.redaction import (
     GRAM,
     STARS,
-    Unreadable,
+    UnreadableValue,
     describe_value,
     describe_word,
     list_keys,
@@ -134,8 +134,8 @@ def test_a_long_text_is_cut() -> None:
 
 def test_what_json_does_not_know_is_told_by_its_type() -> None:
     """Neither what it said of itself nor the stand-in is shown."""
-    assert describe_word(Unreadable("Money", "1 EUR")) == "a Money"
-    assert type_name(Unreadable("Money", "1 EUR")) == "Money"
+    assert describe_word(UnreadableValue("Money", "1 EUR")) == "a Money"
+    assert type_name(UnreadableValue("Money", "1 EUR")) == "Money"
 
 
 @pytest.fixture(scope="module")

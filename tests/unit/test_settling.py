@@ -13,7 +13,14 @@ from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
 from pytest_corpus.kit.run_state import Settings, Shared
 from pytest_corpus.kit.store import settling
-from pytest_corpus.kit.store.settling import Look, Probe, Settle, Settling, measure_delay, postpone_deadline
+from pytest_corpus.kit.store.settling import (
+    Probe,
+    SettleTime,
+    Settling,
+    VisibilityCheck,
+    measure_delay,
+    postpone_deadline,
+)
 from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.suites.graph.support.readers import GraphSettling
 from pytest_corpus.suites.graph.support.run_state import GraphShared
@@ -36,14 +43,14 @@ class Late(Settling):
 
     tried = 0
 
-    def __init__(self, late_s: float | None, given: float | None = None, settle: Settle | None = None) -> None:
-        super().__init__(Store(Shared(settle=settle or Settle()), Settings(settle_s=given)))
+    def __init__(self, late_s: float | None, given: float | None = None, settle: SettleTime | None = None) -> None:
+        super().__init__(Store(Shared(settle=settle or SettleTime()), Settings(settle_s=given)))
         self.late_s = late_s
 
     def places(self, _request: Mapping[str, Any]) -> frozenset[str]:
         return frozenset({"place"})
 
-    def trials(self) -> Iterator[Look]:
+    def trials(self) -> Iterator[VisibilityCheck]:
         self.tried += 1
         begun = time.monotonic()
         yield lambda: self.late_s is not None and time.monotonic() - begun >= self.late_s
@@ -141,7 +148,7 @@ def test_a_given_time_is_not_tried() -> None:
 
 def test_the_time_is_shared() -> None:
     """Another instance of the same component does not try it again."""
-    settle = Settle(seconds=0.02, found=True)
+    settle = SettleTime(seconds=0.02, found=True)
     one, other = Late(0.0, settle=settle), Late(0.0, settle=settle)
     one.note(WRITE)
     assert took(other.wait_until_settled, LOOK) >= 0.01
@@ -212,7 +219,7 @@ def test_what_was_refused_is_not_looked_for() -> None:
     probe = Ordered("a", [], done=False)
 
     class Refusing(Late):
-        def trials(self) -> Iterator[Look]:
+        def trials(self) -> Iterator[VisibilityCheck]:
             yield self.try_order(probe)
 
     store = Refusing(0.0)
@@ -262,5 +269,5 @@ def test_each_group_of_nodes_settles_for_itself(process: str) -> None:
         nodes = [{"id": f"{tag}-a", "labels": [], "properties": {"corpus_group": f"g-{tag}-"}}]
         written = {"op": "graph.upsert_nodes", "args": {"nodes": nodes, "namespace": f"{settings.run_prefix}n3"}}
         found = GraphSettling(Graph(settings=settings))  # type: ignore[arg-type]
-        assert found.written_to(written) == {tag, f"{settings.run_prefix}n3"}
+        assert found.places_written(written) == {tag, f"{settings.run_prefix}n3"}
         assert found.places({"op": "graph.query", "args": {"params": {"group": f"g-{tag}-"}}}) == {tag}

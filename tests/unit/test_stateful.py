@@ -16,7 +16,7 @@ from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.scope import current_part
 from pytest_corpus.integration.running import presentation
 from pytest_corpus.kit.generation import stateful as runner
-from pytest_corpus.kit.generation.histories import Event, draw_lanes, is_convergent, is_linearizable, shrink
+from pytest_corpus.kit.generation.histories import Event, draw_history, is_convergent, is_linearizable, shrink
 from pytest_corpus.kit.generation.stateful import SHRINK_CALLS, Step, Trial, run_sequences, shrink_failure
 from pytest_corpus.kit.outcomes import NotApplicable, Outage, Story, Violation
 from pytest_corpus.verdict.finding import Finding
@@ -87,7 +87,7 @@ def adding(number: int) -> Step[Sum]:
 def told(violation: Violation) -> tuple[str, list[int]]:
     assert violation.story is not None
     assert violation.exchange is violation.story.exchanges[-1]
-    return violation.story.said, [each.request["args"] for each in violation.story.exchanges]
+    return violation.story.text, [each.request["args"] for each in violation.story.exchanges]
 
 
 def run(adder: Adder, steps: int = 12) -> None:
@@ -243,12 +243,12 @@ def test_the_smallest_history_is_shown_as_lanes() -> None:
     """Calls that do not matter are left out; time goes to the right."""
     more = [*RESURRECTED, write(1, "b", 6, 7), read(2, "b", 8, 9), write(4, "c", 6.5, math.inf)]
     assert shrink(more, is_linearizable) == RESURRECTED
-    assert draw_lanes(RESURRECTED).splitlines() == [
+    assert draw_history(RESURRECTED).splitlines() == [
         "client 1: [write a]",
         "client 2:          [delete]",
         "client 3:                  [read a]",
     ]
-    assert draw_lanes(UNKNOWN).splitlines() == [
+    assert draw_history(UNKNOWN).splitlines() == [
         "client 1: [write a" + " " * 15 + "...",
         "client 2:  [read nothing][read a]",
     ]

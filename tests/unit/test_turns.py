@@ -9,7 +9,7 @@ import pytest
 
 from pytest_corpus.adapter.turns import (
     Body,
-    Disturbed,
+    MustRunAlone,
     Turns,
     call_side_by_side,
     finding_out,
@@ -107,10 +107,10 @@ def test_a_piece_that_fails_ends_the_work() -> None:
     def step(number: int) -> None:
         begun.append(number)
         pause()
-        raise Disturbed(crowded=True)
+        raise MustRunAlone(crowded=True)
 
     error = ended(Filling(2), lambda: call_side_by_side(step, range(9)))
-    assert isinstance(error, Disturbed)
+    assert isinstance(error, MustRunAlone)
     assert error.crowded
     assert len(begun) <= 4
 

@@ -27,7 +27,7 @@ PHRASES = {status.value: status.phrase for status in HTTPStatus}
 JSON = {"Content-Type": "application/json"}
 
 
-class Refused(Exception):
+class UnreadableRequest(Exception):
     """A request that cannot be read; `status` is the status of the answer."""
 
     def __init__(self, status: int) -> None:
@@ -66,7 +66,7 @@ class HookConnection:
         self._has_body = True
 
     async def next_request(self) -> HookRequest | None:
-        """Return the next request, or None at the end. Raises Refused if it is not HTTP or is too large."""
+        """Return the next request, or None at the end. Raises UnreadableRequest if it is not HTTP or is too large."""
         if self._http.our_state is h11.DONE and self._http.their_state is h11.DONE:
             self._http.start_next_cycle()
         if self._http.our_state is not h11.IDLE:
@@ -74,7 +74,7 @@ class HookConnection:
         try:
             return await self._read_request()
         except h11.RemoteProtocolError as error:
-            raise Refused(error.error_status_hint) from None
+            raise UnreadableRequest(error.error_status_hint) from None
 
     async def _read_request(self) -> HookRequest | None:
         request, body = None, bytearray()
@@ -87,7 +87,7 @@ class HookConnection:
                 return None
             headers = dict(request.headers) if request else {}
             if max(len(body), int(headers.get(b"content-length", 0))) > self._most_bytes:
-                raise Refused(413)
+                raise UnreadableRequest(413)
         if request is None:
             return None
         fields = ((name.decode("latin-1"), value.decode("latin-1")) for name, value in request.headers)
@@ -245,6 +245,6 @@ class LoopbackServer(LocalServer):
                     await self.respond(request, path, connection)
                 else:
                     await connection.answer(404, {})
-        except Refused as refused:
+        except UnreadableRequest as refused:
             with contextlib.suppress(OSError, h11.LocalProtocolError):  # an answer may have begun already
                 await connection.answer(refused.status, {}, {"Connection": "close"})

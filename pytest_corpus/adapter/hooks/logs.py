@@ -102,14 +102,14 @@ class LogTap:
             is_heard = any(level >= tap._level for tap in cls.listening_taps())
             return is_heard and not is_off and not _has_level(logger)
 
-        def heard(logger: logging.Logger, record: logging.LogRecord) -> None:
+        def pass_to_taps(logger: logging.Logger, record: logging.LogRecord) -> None:
             # For an invalid record `logging` prints a complaint, but pytest's handler would raise.
             heard_by = [tap.keep_record(record) for tap in cls.listening_taps()]  # a list: every tap keeps it
             if all(heard_by) and (record.levelno >= logging.root.level or _has_level(logger)):
                 hand_on(logger, record)
 
         logging.Logger.isEnabledFor = emits_to_tap  # type: ignore[method-assign,assignment]
-        logging.Logger.callHandlers = heard  # type: ignore[method-assign,assignment]
+        logging.Logger.callHandlers = pass_to_taps  # type: ignore[method-assign,assignment]
         cls._tees = Tee(sys.stdout, 0), Tee(sys.stderr, 1)
         sys.stdout, sys.stderr = cls._tees
 

@@ -329,12 +329,12 @@ def _is_on_this_machine(host: str) -> bool:
     return host.startswith(("/", "127.")) or host in ("localhost", "::1")
 
 
-TURNS = 6
+LOOP_ITERATIONS = 6
 """The iterations of the loop after which bytes that wait at a socket are read and counted."""
 
 
 async def _run_loop_briefly() -> None:
-    for _ in range(TURNS):
+    for _ in range(LOOP_ITERATIONS):
         await asyncio.sleep(0)
 
 

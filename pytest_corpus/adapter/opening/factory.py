@@ -26,7 +26,7 @@ from pytest_corpus.text.values import most_similar
 
 
 @dataclass(frozen=True, slots=True)
-class Wrapped:
+class SdkHandler:
     """A wire handler for an SDK adapter. `attached` is True if the adapter reports to the suite's metrics sink."""
 
     component: str
@@ -34,7 +34,7 @@ class Wrapped:
     attached: bool
 
 
-def wrap_sdk_adapter(candidate: Any, metrics: Any) -> Wrapped | None:
+def wrap_sdk_adapter(candidate: Any, metrics: Any) -> SdkHandler | None:
     """Return the SDK's wire handler for an SDK adapter; None if `candidate` is not an SDK adapter.
 
     If the adapter's metrics sink is the SDK's no-op sink, `metrics` replaces it.
@@ -47,7 +47,7 @@ def wrap_sdk_adapter(candidate: Any, metrics: Any) -> Wrapped | None:
         if isinstance(base, type) and isinstance(candidate, base):
             attached = _attach(candidate, metrics, module.NoopMetrics)
             handler = getattr(module, f"Wire{TITLES[component]}Handler")(candidate)
-            return Wrapped(component, handler, attached)
+            return SdkHandler(component, handler, attached)
     return None
 
 
@@ -207,7 +207,7 @@ def accepted_hooks(factory: Callable[..., Any], declared: str) -> tuple[str, ...
     return tuple(asked)
 
 
-class Opened:
+class OpenedAdapter:
     """The opened result of a factory: its transports, and the functions that close it.
 
     Attributes:
@@ -264,7 +264,7 @@ def within_limit(loop: LoopThread, work: Coroutine[Any, Any, T], limit_s: float,
 
 
 async def open_factory(
-    factory: Callable[..., Any], keywords: Mapping[str, Any], sink: Any, declared: str, opened: Opened
+    factory: Callable[..., Any], keywords: Mapping[str, Any], sink: Any, declared: str, opened: OpenedAdapter
 ) -> None:
     """Call `factory` in the event loop of the adapter, and add its result to `opened`.
 
@@ -282,7 +282,7 @@ async def open_factory(
         raise user_code_error(declared, "the factory", error) from error
 
 
-def _take_parts(made: Any, component: str | None, sink: Any, declared: str, opened: Opened) -> None:
+def _take_parts(made: Any, component: str | None, sink: Any, declared: str, opened: OpenedAdapter) -> None:
     parts: Mapping[str, Any] = made if isinstance(made, Mapping) else {component or "": made}
     if not parts:
         raise DeclarationError(declared, "the factory returns an empty mapping")
@@ -294,7 +294,7 @@ def _take_parts(made: Any, component: str | None, sink: Any, declared: str, open
         _add_part(part, name, sink, declared, opened)
 
 
-def _add_part(part: Any, component: str, sink: Any, declared: str, opened: Opened) -> None:
+def _add_part(part: Any, component: str, sink: Any, declared: str, opened: OpenedAdapter) -> None:
     if isinstance(part, RemoteAdapter):
         opened.shared, opened.remote = part.transport, part
         return
@@ -331,7 +331,7 @@ def _require_value(value: Any) -> Any:
     return value
 
 
-async def enter_result(made: Any, opened: Opened) -> Any:
+async def enter_result(made: Any, opened: OpenedAdapter) -> Any:
     """Await, iterate or enter the result of a factory until it is an object, and record how to close it."""
     if inspect.isawaitable(made):
         made = await made
@@ -348,7 +348,7 @@ async def enter_result(made: Any, opened: Opened) -> Any:
     return await _enter_object(made, opened)
 
 
-async def _enter_object(made: Any, opened: Opened) -> Any:
+async def _enter_object(made: Any, opened: OpenedAdapter) -> Any:
     if hasattr(made, "__aenter__") and hasattr(made, "__aexit__"):
         value = await made.__aenter__()
         opened.closers.append(lambda: made.__aexit__(None, None, None))
@@ -361,7 +361,7 @@ async def _enter_object(made: Any, opened: Opened) -> Any:
     return made
 
 
-def _note_closing(part: Any, opened: Opened) -> None:
+def _note_closing(part: Any, opened: OpenedAdapter) -> None:
     for name in ("aclose", "close"):
         close = getattr(part, name, None)
         if callable(close) and not isinstance(part, type):

@@ -28,7 +28,7 @@ MAX_HEADER_BYTES = 64 * 2**10
 MAX_STALE = 8
 """The most idle connections that one call may find closed before it fails."""
 
-_GONE = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, ConnectionResetError, BrokenPipeError)
+_CLOSED_CONNECTION = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, ConnectionResetError, BrokenPipeError)
 """The exceptions that mean that the other side has closed or reset the connection."""
 
 _FAILURES = (aiohttp.ClientError, OSError, ValueError)
@@ -122,7 +122,7 @@ class Http(RawTransport):
                 response = await self._session.request(
                     method, self._url, data=body or None, headers=own, allow_redirects=False, trace_request_ctx=trace
                 )
-            except _GONE:
+            except _CLOSED_CONNECTION:
                 if not trace.reused or attempt == MAX_STALE:
                     raise
                 continue

@@ -22,7 +22,7 @@ from pytest_corpus.redaction import type_name
 class InProcess:
     """Calls `handle` and `handle_stream` of a wire handler, which may lack these methods."""
 
-    turns = 4
+    late_iterations = 4
 
     def __init__(self, handler: Any) -> None:
         self._handler = handler

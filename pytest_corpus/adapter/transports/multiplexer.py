@@ -36,20 +36,20 @@ class ClosedWhileIdle(CallFailed):
     """The error for a channel that closed after earlier use, before the active calls got any message."""
 
 
-class NoMessage(Exception):
+class InvalidMessage(Exception):
     """The error for a message that is not an object with only `id` and `frame`."""
 
 
 def unpack(message: bytes) -> tuple[int | None, bytes]:
-    """Return the id and the unparsed frame of an answer. Raises `NoMessage` if the message is not valid."""
+    """Return the id and the unparsed frame of an answer. Raises `InvalidMessage` if the message is not valid."""
     if found := _ID_FIRST.match(message):
         whole = message.rstrip()
         if not whole.endswith(b"}"):
-            raise NoMessage
+            raise InvalidMessage
         return _parse_id(found[1]), whole[found.end() : -1].strip()
     begin, end = _FRAME_FIRST.match(message), _ID_LAST.search(message)
     if begin is None or end is None:
-        raise NoMessage
+        raise InvalidMessage
     return _parse_id(end[1]), message[begin.end() : end.start()].strip()
 
 
@@ -79,7 +79,7 @@ class CallMultiplexer:
         self._notify_listeners(message, binary=False)
         try:
             number, frame = unpack(message)
-        except NoMessage:
+        except InvalidMessage:
             self.noise += not message.lstrip().startswith(b"{")
             self.fail(CallFault("not_json", "a message that is not an object of `id` and `frame` alone"))
             return
@@ -233,7 +233,7 @@ class Listener:
         self.news.set()
         try:
             number, frame = (None, b"") if binary else unpack(message)
-        except NoMessage:
+        except InvalidMessage:
             number = None
         if self._answer.left_s is not None:
             return

@@ -165,7 +165,7 @@ class Transport(Protocol):
     streams: bool
     """True if there is a streaming entry point as well as the unary one."""
 
-    turns: int
+    late_iterations: int
     """The largest number of loop iterations after a call in which the adapter's tasks may still report on it."""
 
     async def send(self, envelope: Any) -> bytes:

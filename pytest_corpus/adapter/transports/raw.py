@@ -141,7 +141,7 @@ class RawTransport(Transport, Protocol):
     """A transport to an adapter outside of this process. The adapter sends its reports separately."""
 
     streams: bool = True
-    turns: int = 0
+    late_iterations: int = 0
 
     async def send_raw(self, request: RawRequest, answer: RawAnswer) -> None:
         """Send a request unchanged, and add received pieces to `answer` until the answer is complete."""

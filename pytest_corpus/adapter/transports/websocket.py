@@ -50,7 +50,7 @@ class WebSocket(RawTransport):
                 autoping=True,
             )
 
-            async def say(message: bytes) -> None:
+            async def send_text(message: bytes) -> None:
                 try:
                     await socket.send_str(message.decode())
                 except OSError:
@@ -58,7 +58,7 @@ class WebSocket(RawTransport):
                     raise
 
             self._socket = socket
-            self._calls = calls = CallMultiplexer(say, self._remote.hooks)
+            self._calls = calls = CallMultiplexer(send_text, self._remote.hooks)
             self._reader = reader = asyncio.ensure_future(self._read_messages(socket, calls))
             return calls
 

@@ -280,7 +280,7 @@ class FactoryAdapter(Adapter):
             "capabilities": self.capabilities,
             "transport": client.remote.address.scheme.prefix if client.remote else "",
             "hooks": sorted(client.hooks),
-            "asked": list(client.instance.asked),
+            "asked": list(client.instance.accepted_hooks),
             "headers": dict(self.shell_target("").headers),
             "hears_logs": client.hears_logs,
             "streams": [name for name in served if client.instance.has_stream(name)],

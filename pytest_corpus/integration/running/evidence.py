@@ -377,7 +377,7 @@ def _printed_lines(sections: Sequence[tuple[str, str]], secrets: tuple[str, ...]
 
 def _story_lines(story: Story | None, shown: Callable[[Any], str]) -> tuple[str, ...]:
     """Return the description and the numbered calls of a sequence; `shown` makes requests safe to show."""
-    return (*story.said.splitlines(), *_number_calls(story.exchanges, shown)) if story else ()
+    return (*story.text.splitlines(), *_number_calls(story.exchanges, shown)) if story else ()
 
 
 def _number_calls(exchanges: Sequence[Exchange], shown: Callable[[Any], str]) -> tuple[str, ...]:

@@ -270,7 +270,7 @@ class TestExecution:
                 if self._spending.refused > refused:
                     raise BudgetSpent(str(self._spending.budget))
                 if not judgement.checks:
-                    raise NotAssessed(expect.nothing_shown(judgement))
+                    raise NotAssessed(expect.describe_empty_test(judgement))
             return Ending("satisfied")
         except BudgetSpent as spent:
             return self._out_of_budget(spent)

@@ -23,7 +23,7 @@ from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.hooks.late_reports import wait_for_reports
 from pytest_corpus.adapter.inputs import Clock
 from pytest_corpus.adapter.scope import Part, current_part, part_of
-from pytest_corpus.adapter.turns import Body, Disturbed, Turns
+from pytest_corpus.adapter.turns import Body, MustRunAlone, Turns
 from pytest_corpus.integration.collecting.nodes import (
     REPETITION,
     arguments_of,
@@ -40,7 +40,7 @@ from pytest_corpus.integration.running.width import Width, reason_against_concur
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.judgement import judging
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, Outage, Undecided, Violation
-from pytest_corpus.kit.retries import is_passing
+from pytest_corpus.kit.retries import has_transient_error
 from pytest_corpus.spec.requirements import catalogue
 
 CONCURRENT = "COM-CONC-1"
@@ -225,7 +225,8 @@ class InFlight:
             self._unoffered.add((requirement.id, ending.undecided.reason))
         if attempt is None or attempt.violation is None or ending.outcome != "satisfied" or seen:
             return None
-        if requirement.chapter in TIMED or attempt.other_exchange is None or any(map(is_passing, attempt.part.made)):
+        made = attempt.part.made
+        if requirement.chapter in TIMED or attempt.other_exchange is None or any(map(has_transient_error, made)):
             return None  # an adapter may refuse a call while it is busy
         self._disturbed.setdefault(requirement.id, attempt)
         if len(self._disturbed) < ENOUGH or self._is_told or have_overlapped(self._disturbed.values()):
@@ -348,7 +349,7 @@ class InFlight:
                 self._run_attempt(attempt, subject)
             attempt.duration_s = Clock.monotonic() - started
             self.width.note_concurrent_test(attempt.part.made)
-        except Disturbed as disturbed:
+        except MustRunAlone as disturbed:
             self._is_troubled = True
             if disturbed.crowded:
                 self.width.note_refusal()

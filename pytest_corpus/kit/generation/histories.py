@@ -115,7 +115,7 @@ def shrink(events: Sequence[Event], holds: Callable[[Sequence[Event]], bool]) ->
     return kept
 
 
-def draw_lanes(events: Sequence[Event]) -> str:
+def draw_history(events: Sequence[Event]) -> str:
     """Draw a history as text: a line for each client, operations from `[` to `]`, time to the right."""
     column: dict[float, int] = {}
     for time in sorted({time for event in events for time in (event.start, event.end)}):
@@ -184,7 +184,7 @@ def check_histories(
         if not holds(history):
             found = shrink(history, holds)
             raise Violation(
-                claim, f"{len(found)} operations that contradict it", "result", story=Story(draw_lanes(found))
+                claim, f"{len(found)} operations that contradict it", "result", story=Story(draw_history(found))
             )
 
 

@@ -45,14 +45,14 @@ class Step(Generic[M]):
         act: the function that carries the step out.
         place: the part of the store that the step uses.
         names: the names that the step uses in the place; empty for all names.
-        is_look: True if the step changes nothing.
+        is_read_only: True if the step changes nothing.
         is_reset: True if the step empties the place.
     """
 
     act: Callable[[M], object]
     place: Hashable = None
     names: frozenset[str] = frozenset()
-    is_look: bool = False
+    is_read_only: bool = False
     is_reset: bool = False
 
 
@@ -69,14 +69,14 @@ class Trial(Generic[M]):
         self.subject, self.make = subject, make
         self.calls: dict[Step[M], int] = {}
         self.closing = 0
-        with self._recorded() as self.exchanges:
+        with self._collect_calls() as self.exchanges:
             self.model = make()
 
     def take_step(self, step: Step[M]) -> None:
         """Carry out a step."""
         made: list[Exchange] = []
         try:
-            with self._recorded() as made:
+            with self._collect_calls() as made:
                 step.act(self.model)
         finally:
             if made:
@@ -85,12 +85,12 @@ class Trial(Generic[M]):
 
     def close(self) -> None:
         """Release the sandbox, if calls can still be made."""
-        with suppress(*NOT_ANSWERED), self._recorded() as made:
+        with suppress(*NOT_ANSWERED), self._collect_calls() as made:
             self.model.close()
         self.closing = len(made)
 
     @contextmanager
-    def _recorded(self) -> Iterator[list[Exchange]]:
+    def _collect_calls(self) -> Iterator[list[Exchange]]:
         """Collect the calls that are made in this block."""
         with part_of(self.subject.client.part) as part:
             yield part.exchanges
@@ -107,7 +107,7 @@ class _Search(Generic[M]):
         self._tried: set[frozenset[Step[M]]] = set()
 
     @property
-    def tried(self) -> int:
+    def call_count(self) -> int:
         """The number of calls that were made."""
         return self._meter.total_calls - self._begun
 
@@ -119,11 +119,14 @@ class _Search(Generic[M]):
         """Shorten the sequence: keep only the last steps on the names that differ, then remove ever smaller parts."""
         *before, last = self.steps
         about = self.violation.about or last.names
-        alike = [each for each in before if each.place == last.place and not each.is_look]
+        alike = [each for each in before if each.place == last.place and not each.is_read_only]
         related = [each for each in alike if not (about and each.names) or about & each.names]
         fresh = next((size for size, each in enumerate(reversed(related)) if each.is_reset), FEW)
         parts = [related[-size:] for size in sorted({fresh, FEW, len(related)}) if 0 < size <= len(related)]
-        others = ([each for each in before if not each.is_look], [each for each in before if each.place == last.place])
+        others = (
+            [each for each in before if not each.is_read_only],
+            [each for each in before if each.place == last.place],
+        )
         any(self._fails([*part, last]) for part in (*parts, alike, *others))
         size = max(1, len(self.steps) // 4)
         while size:
@@ -134,7 +137,7 @@ class _Search(Generic[M]):
             size = size // 2 if size > 1 or len(self.steps) == length else size
 
     def _has_room(self, calls: int) -> bool:
-        has_room = self.tried + calls + self.best.closing <= SHRINK_CALLS and inputs.monotonic() < self._until
+        has_room = self.call_count + calls + self.best.closing <= SHRINK_CALLS and inputs.monotonic() < self._until
         self.is_complete &= has_room
         return has_room
 
@@ -172,9 +175,9 @@ def shrink(failed: Trial[Any], violation: Violation, *, is_disturbed: bool = Fal
         said = "not shortened, because the calls of the run are limited"
     elif failed.calls:
         search.run()
-        said = f"the smallest sequence found so far, after {search.tried} further calls"
+        said = f"the smallest sequence found so far, after {search.call_count} further calls"
         if search.is_complete:
-            said = f"none of which can be left out; found with {search.tried} further calls"
+            said = f"none of which can be left out; found with {search.call_count} further calls"
     found, exchanges = search.violation, search.best.exchanges
     if exchanges:
         calls = "1 call" if len(exchanges) == 1 else f"{len(exchanges)} calls"

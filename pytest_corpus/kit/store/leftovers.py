@@ -218,7 +218,7 @@ def _is_change(value: Any) -> bool:
     return texts and named and kind in get_args(Kind)
 
 
-def is_held(path: Path) -> bool:
+def is_in_use(path: Path) -> bool:
     """True if the run that writes a file is still active."""
     file = os.open(path, os.O_RDONLY)
     try:

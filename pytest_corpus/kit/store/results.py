@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from pytest_corpus.adapter.facts import to_whole_number
 from pytest_corpus.kit import expect, vocabulary
-from pytest_corpus.kit.outcomes import Blocked, Full, Violation
+from pytest_corpus.kit.outcomes import Blocked, QuotaUsedUp, Violation
 from pytest_corpus.kit.reply import Reply, error_names
 from pytest_corpus.kit.store.store import parts_of
 from pytest_corpus.spec.errors import PERMANENT, is_a
@@ -70,7 +70,7 @@ def _write_at_once(write: Callable[[Sequence[Item]], Reply], items: Sequence[Ite
     """Write items; return the items that the adapter reports as stored, or None if all are refused."""
     reply = write(items)
     if reply.is_a("ResourceExhausted"):
-        raise Full(Obstacle.UPSERT_ANSWERED, number=len(items), reply=reply)
+        raise QuotaUsedUp(Obstacle.UPSERT_ANSWERED, number=len(items), reply=reply)
     if not expect.either(reply, *PERMANENT):
         return None
     failed = reply.failed_items

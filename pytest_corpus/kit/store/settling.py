@@ -48,12 +48,12 @@ AT_ONCE, MISSING = (0.0, 0.0), (math.inf, math.inf)
 EVERYWHERE = ""
 """The place of a write that may be visible in all places."""
 
-Look = Callable[[], bool | None]
+VisibilityCheck = Callable[[], bool | None]
 """Looks for a write; returns True if it is visible, None if that is unknown."""
 
 
 @dataclass(slots=True)
-class Settle:
+class SettleTime:
     """The settle time of a component as far as it is known, the same for all its instances.
 
     Attributes:
@@ -121,12 +121,12 @@ class Settling:
         known: the settle time, if it is known.
     """
 
-    blind: frozenset[str] = frozenset({"capabilities", "health"})
+    write_independent: frozenset[str] = frozenset({"capabilities", "health"})
     """Bare names of operations that do not depend on earlier writes."""
 
     def __init__(self, subject: Any) -> None:
         self._subject = subject
-        self.known: Settle = subject.shared.settle
+        self.known: SettleTime = subject.shared.settle
         self._given: float | None = subject.settings.settle_s
         self._at_once = False
         self._is_late = False
@@ -140,20 +140,20 @@ class Settling:
         """Return the places that a request writes or reads; empty if it may use any place."""
         return frozenset()
 
-    def written_to(self, request: Mapping[str, Any]) -> frozenset[str]:
+    def places_written(self, request: Mapping[str, Any]) -> frozenset[str]:
         """Return the places where data that a request writes can be read; empty if it may be any place."""
         return self.places(request)
 
     def reads_written_data(self, name: str, _request: Mapping[str, Any]) -> bool:
         """True if the result of an operation depends on data that was written before."""
-        return name not in self.blind
+        return name not in self.write_independent
 
     @contextmanager
     def probe(self) -> Iterator[Probe]:
         """Yield a probe with a new namespace for plain writes."""
         yield Probe()
 
-    def trials(self) -> Iterator[Look]:
+    def trials(self) -> Iterator[VisibilityCheck]:
         """Write and delete plain things; after each write, yield for each reader a function that looks for them."""
         with self.probe() as probe, closing(probe):
             if probe.write("a"):
@@ -163,7 +163,7 @@ class Settling:
             if probe.readers and self.known.in_order is None and self._is_late:
                 yield self.try_order(probe)
 
-    def try_order(self, probe: Probe) -> Look:
+    def try_order(self, probe: Probe) -> VisibilityCheck:
         """Send writes one after the other; return a function that finds out if each write saw the previous one."""
         begun, first_s = inputs.monotonic(), list[float]()
         done, kept = probe.write_in_order()
@@ -199,7 +199,7 @@ class Settling:
         """Note that a request may have written data."""
         op = BY_OP.get(op_of(request))
         if op is not None and op.mutating and self.known.seconds != 0:
-            places = self.written_to(request)
+            places = self.places_written(request)
             if refused and not places:
                 return  # the refused request names no written data
             written = dict.fromkeys(places or {EVERYWHERE}, inputs.monotonic())
@@ -301,7 +301,7 @@ class Settling:
         return shortest if alike else max(shown for _, shown in late)
 
 
-def measure_delay(look: Look, until: float) -> tuple[float, float]:
+def measure_delay(look: VisibilityCheck, until: float) -> tuple[float, float]:
     """Return the seconds for which a write surely was invisible, and the seconds after which it was visible.
 
     `AT_ONCE` means that the write is visible at once or its delay is unknown, `MISSING` that it is never visible.

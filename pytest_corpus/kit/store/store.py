@@ -44,7 +44,7 @@ class Use(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenThing:
     """A thing that the suite wrote and that may be in a store. `ends` are the two nodes of an edge."""
 
     state: State = State.NEW
@@ -79,8 +79,8 @@ class Records:
         self._shared, self._journal = shared, journal
 
     @property
-    def _all(self) -> dict[Thing, Written]:
-        found: dict[Thing, Written] = self._shared.written
+    def _all(self) -> dict[Thing, WrittenThing]:
+        found: dict[Thing, WrittenThing] = self._shared.written
         return found
 
     def is_there(self, thing: Thing) -> bool:
@@ -109,7 +109,7 @@ class Records:
         fresh = [thing for thing in writes if not self.is_there(thing)]
         for thing in fresh:
             self._all.pop(thing, None)
-            self._all[thing] = Written(ends=writes[thing])
+            self._all[thing] = WrittenThing(ends=writes[thing])
         for place, names in by_place(fresh).items():
             if place[3] != "vector" or place[2] is None:  # other vectors are deleted with their namespace
                 self._journal.add(place, names)

@@ -35,7 +35,7 @@ def test_chunks_are_of_the_schema(llm: LLM, requirement: str) -> None:
 
 def expect_whole_characters(llm: LLM, stream: StreamReply) -> None:
     """Check that the built-in stand-in's text, which has no replacement character, arrives without one."""
-    if llm.faults.is_stood_in:
+    if llm.faults.uses_stand_in:
         torn = any("\ufffd" in str(chunk.get("text")) for chunk in stream.chunks)
         expect.check(not torn, "the characters of the provider's text", "a replacement character", "chunk.text")
 

@@ -9,7 +9,7 @@ import pytest
 from pytest_corpus.kit import expect, vocabulary
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.fixtures import core, rules
-from pytest_corpus.kit.outcomes import Full, NotApplicable, describe, describe_number, difference
+from pytest_corpus.kit.outcomes import NotApplicable, QuotaUsedUp, describe, describe_number, difference
 from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.suites.vector.support.answers import id_of, matches_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
@@ -264,7 +264,7 @@ def test_a_crowd_does_not_push_out_what_meets_the_filter(vector: Vector) -> None
         if vector.limits.most_in_batch and count > vector.limits.most_in_batch * MOST_BATCHES:
             raise NotApplicable(f"{count} vectors take more than {MOST_BATCHES} upserts")
         crowd = [vector.item(6 + 4 * number / count, {"kind": "near"}) for number in range(written, count)]
-        with suppress(Full):  # a quota may leave room for fewer
+        with suppress(QuotaUsedUp):  # a quota may leave room for fewer
             sandbox.put(*crowd)
         expect.check(sandbox.ids(**query), f"{len(before)} matches, as before", "no matches", "result.matches")
         written = count

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_corpus.adapter.client_library import Built, ClientLibrary
+from pytest_corpus.adapter.client_library import BuildResult, ClientLibrary
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.judgement import note_check
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
@@ -82,7 +82,9 @@ class ClientTarget(Target):
     @property
     def offered(self) -> list[str]:
         """The operations with a builder that has an unambiguous name."""
-        return [case.op for case in CASES if self.library.name_of(case) and not self.library.is_unclear(case)]
+        return [
+            case.op for case in CASES if self.library.name_of(case) and not self.library.has_unclear_component(case)
+        ]
 
     def check_stage(self, op: str, requirement: str) -> None:
         """Check that the envelope of an operation passes the stage that decides a requirement.
@@ -123,7 +125,7 @@ class ClientTarget(Target):
                 break
         return envelope
 
-    def run_builder(self, op: str) -> Built:
+    def run_builder(self, op: str) -> BuildResult:
         """Call the builder of an operation and return the result.
 
         Raises NotApplicable if there is no builder, NotAssessed if the builder is ambiguous.
@@ -131,7 +133,7 @@ class ClientTarget(Target):
         case = self.case(op)
         name = self.library.name_of(case)
         expect.applicable(name, f"the client does not offer {case.build_method}")
-        if self.library.is_unclear(case):
+        if self.library.has_unclear_component(case):
             raise NotAssessed(Obstacle.UNCLEAR_CLIENT, builder=name, method=case.qualified_method)
         return self.library.build(case)
 

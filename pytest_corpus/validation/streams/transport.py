@@ -69,8 +69,8 @@ class NdjsonReader(Reader):
             self._hold(data[cut + 1 :])
         lines = block.split(b"\n")
         if too_long:
-            return [None, *self._within_limit(lines[1:])]
-        return self._within_limit(lines) if len(block) > self._limit else lines
+            return [None, *self._replace_long_lines(lines[1:])]
+        return self._replace_long_lines(lines) if len(block) > self._limit else lines
 
     def frames_of(self, payloads: Payloads) -> Payloads:
         return [payload for payload in payloads if payload is None or not (payload == b"" or payload.isspace())]
@@ -78,7 +78,7 @@ class NdjsonReader(Reader):
     def remaining_payloads(self) -> Payloads:
         if self._too_long:
             return [None]
-        return self._within_limit([bytes(self._held)] if self._held else [])
+        return self._replace_long_lines([bytes(self._held)] if self._held else [])
 
     @property
     def is_over_limit(self) -> bool:
@@ -92,7 +92,7 @@ class NdjsonReader(Reader):
             self._held.clear()
             self._too_long = True
 
-    def _within_limit(self, lines: list[bytes]) -> Payloads:
+    def _replace_long_lines(self, lines: list[bytes]) -> Payloads:
         return [line if len(line) - line.endswith(b"\r") <= self._limit else None for line in lines]
 
 

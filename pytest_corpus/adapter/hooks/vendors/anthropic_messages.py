@@ -9,7 +9,7 @@ from pytest_corpus.adapter.hooks.vendors.endpoint import (
     Completion,
     Errors,
     Events,
-    Plain,
+    FunctionEndpoint,
     Refusal,
     Trouble,
     arguments_text,
@@ -77,7 +77,7 @@ class MessagesEndpoint(Completion):
 
     def whole_answer(self, body: Body, replies: list[CannedReply]) -> Body:
         (reply,) = replies
-        usage = {"input_tokens": reply.prompt_tokens, "output_tokens": reply.used}
+        usage = {"input_tokens": reply.prompt_tokens, "output_tokens": reply.token_count}
         return {**_answer_head(body), "content": _content(reply), **_ending_fields(reply), "usage": usage}
 
     def stream(self, body: Body, replies: list[CannedReply]) -> Events:
@@ -94,12 +94,14 @@ class MessagesEndpoint(Completion):
             parts = fragments_of(arguments_text(reply.arguments))
             deltas = [{"type": "input_json_delta", "partial_json": part} for part in parts]
         closing = typed_event("content_block_stop", index=0)
-        closing += typed_event("message_delta", delta=_ending_fields(reply), usage={"output_tokens": reply.used})
+        closing += typed_event("message_delta", delta=_ending_fields(reply), usage={"output_tokens": reply.token_count})
         chunks = [typed_event("content_block_delta", index=0, delta=delta) for delta in deltas]
         return Events(opening + typed_event("ping"), chunks, closing + typed_event("message_stop"))
 
 
-COUNT_TOKENS = Plain("llm.count_tokens", ERRORS, lambda body: {"input_tokens": count_tokens(_prompt_texts(body))})
+COUNT_TOKENS = FunctionEndpoint(
+    "llm.count_tokens", ERRORS, lambda body: {"input_tokens": count_tokens(_prompt_texts(body))}
+)
 
 
 def _prompt_texts(body: Body) -> tuple[str, ...]:

@@ -13,9 +13,16 @@ from pytest_corpus.adapter.hooks.http_server import HookConnection, HookRequest,
 from pytest_corpus.adapter.hooks.vendors import cohere
 from pytest_corpus.adapter.hooks.vendors.anthropic_messages import COUNT_TOKENS, MessagesEndpoint
 from pytest_corpus.adapter.hooks.vendors.background import Background
-from pytest_corpus.adapter.hooks.vendors.endpoint import Body, Endpoint, Endpoints, Plain, Trouble
+from pytest_corpus.adapter.hooks.vendors.endpoint import Body, Endpoint, Endpoints, FunctionEndpoint, Trouble
 from pytest_corpus.adapter.hooks.vendors.openai import ERRORS, INPUT_TOKENS, ChatCompletions, Embeddings, Responses
-from pytest_corpus.adapter.hooks.vendors.visit import Arrived, Note, Visit, context_of, ignore_error, stand_in_answer
+from pytest_corpus.adapter.hooks.vendors.visit import (
+    CountArrival,
+    Note,
+    Visit,
+    context_of,
+    ignore_error,
+    stand_in_answer,
+)
 from pytest_corpus.text.strict_json import read_exactly
 
 NAMES = ("stand-in-large", "stand-in-small")
@@ -42,9 +49,9 @@ VENDORS: Mapping[str, Endpoints] = {
     "Cohere": {
         ("POST", "v2/chat"): cohere.Chat(),
         ("POST", "v2/embed"): cohere.Embed(),
-        ("POST", "v1/tokenize"): Plain("llm.count_tokens", cohere.ERRORS, cohere.tokenize),
+        ("POST", "v1/tokenize"): FunctionEndpoint("llm.count_tokens", cohere.ERRORS, cohere.tokenize),
     },
-    "all of them": {("GET", "v1/models"): Plain("models.list", ERRORS, models)},
+    "all of them": {("GET", "v1/models"): FunctionEndpoint("models.list", ERRORS, models)},
 }
 ENDPOINTS: Endpoints = {place: endpoint for endpoints in VENDORS.values() for place, endpoint in endpoints.items()}
 
@@ -60,7 +67,7 @@ async def serve(
     request: HookRequest,
     path: str,
     connection: HookConnection,
-    arrived: Arrived,
+    arrived: CountArrival,
     *,
     own: Endpoints | None = None,
     note: Note = ignore_error,
@@ -94,7 +101,7 @@ def _find_endpoint(endpoints: Endpoints, method: str, path: str) -> Endpoint | N
 
 
 async def _answer(
-    request: HookRequest, endpoint: Endpoint, connection: HookConnection, arrived: Arrived, note: Note
+    request: HookRequest, endpoint: Endpoint, connection: HookConnection, arrived: CountArrival, note: Note
 ) -> None:
     body, flaw = read_exactly(request.body or b"{}")
     if flaw is not None or not isinstance(body, dict):
@@ -112,7 +119,7 @@ class ProviderServer(LoopbackServer):
 
     def __init__(
         self,
-        arrived: Arrived,
+        arrived: CountArrival,
         own: Endpoints,
         background: Background,
         noting: Callable[[], Note] = lambda: ignore_error,

@@ -60,7 +60,7 @@ class Chat(Completion):
     def question(self, body: Body) -> Question:
         endpoint.check_numbers(body, LIMITS)
         texts = tuple(
-            text for message in endpoint.required_member(body, "messages", list) for text in _message(message)
+            text for message in endpoint.required_member(body, "messages", list) for text in _message_texts(message)
         )
         model, limit = endpoint.required_member(body, "model", str), endpoint.integer(body, "max_tokens", 1)
         stop = endpoint.strings(body, "stop_sequences", MOST_STOPS)
@@ -124,7 +124,7 @@ class Embed(Endpoint):
         return {"id": "standin", "texts": texts, "embeddings": {"float": vectors}, "meta": used}
 
 
-def _message(message: Any) -> Iterator[str]:
+def _message_texts(message: Any) -> Iterator[str]:
     if not isinstance(message, Mapping) or message.get("role") not in ROLES:
         raise Refusal(f"each of messages must have a role of {', '.join(ROLES)}")
     yield from endpoint.texts_of(message.get("content"))
@@ -149,7 +149,7 @@ def _schema(body: Body) -> Mapping[str, Any] | None:
 
 
 def _ending_fields(reply: CannedReply) -> dict[str, Any]:
-    used = {"input_tokens": reply.prompt_tokens, "output_tokens": reply.used}
+    used = {"input_tokens": reply.prompt_tokens, "output_tokens": reply.token_count}
     reason = "STOP_SEQUENCE" if reply.stopped_at is not None else REASONS[reply.reason]
     return {"finish_reason": reason, "usage": {"billed_units": used, "tokens": used}}
 

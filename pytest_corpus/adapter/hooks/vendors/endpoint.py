@@ -120,7 +120,7 @@ class Completion(Endpoint):
         raise NotImplementedError
 
 
-class Plain(Endpoint):
+class FunctionEndpoint(Endpoint):
     """An endpoint of one operation; a function makes its answers."""
 
     def __init__(self, op: str, errors: Errors, make: Callable[[Body], Body]) -> None:

@@ -15,7 +15,7 @@ from pytest_corpus.adapter.hooks.vendors.endpoint import (
     Endpoint,
     Errors,
     Events,
-    Plain,
+    FunctionEndpoint,
     Refusal,
     Trouble,
     arguments_text,
@@ -35,7 +35,7 @@ SAMPLING = {"temperature": (0.0, 2.0), "top_p": (0.0, 1.0)}
 LIMITS = {**SAMPLING, "frequency_penalty": (-2.0, 2.0), "presence_penalty": (-2.0, 2.0)}
 
 
-WORDS: dict[str, tuple[str, str | None]] = {
+ERROR_NAMES: dict[str, tuple[str, str | None]] = {
     "rate_limited": ("requests", "rate_limit_exceeded"),
     "quota_exhausted": ("insufficient_quota", "insufficient_quota"),
     "overloaded": ("server_error", "server_is_overloaded"),
@@ -54,7 +54,7 @@ WORDS: dict[str, tuple[str, str | None]] = {
 
 def error(trouble: Trouble) -> dict[str, Any]:
     """Return an error object."""
-    kind, code = WORDS.get(trouble.kind, ("invalid_request_error", trouble.kind))
+    kind, code = ERROR_NAMES.get(trouble.kind, ("invalid_request_error", trouble.kind))
     return {"message": trouble.message, "type": kind, "param": None, "code": code}
 
 
@@ -88,7 +88,7 @@ class ChatCompletions(Completion):
         messages = endpoint.required_member(body, "messages", list)
         endpoint.check_numbers(body, LIMITS)
         limit = endpoint.integer(body, "max_completion_tokens", 1) or endpoint.integer(body, "max_tokens", 1)
-        texts = tuple(text for message in messages for text in _message(message))
+        texts = tuple(text for message in messages for text in _message_texts(message))
         model, stop = endpoint.required_member(body, "model", str), endpoint.strings(body, "stop", 4)
         schema = wanted_schema(body.get("response_format"), "json_schema")
         return Question(model, texts, limit, stop, _tool(body), schema)
@@ -113,7 +113,7 @@ class ChatCompletions(Completion):
         )
 
 
-def _message(message: Any) -> Iterator[str]:
+def _message_texts(message: Any) -> Iterator[str]:
     if not isinstance(message, Mapping) or message.get("role") not in ROLES:
         raise Refusal(f"each of 'messages' must have a 'role' of {', '.join(ROLES)}")
     yield from endpoint.texts_of(message.get("content"))
@@ -149,7 +149,7 @@ def _answer_head(body: Body, kind: str) -> dict[str, Any]:
 
 
 def _usage(replies: list[CannedReply]) -> dict[str, int]:
-    asked, used = replies[0].prompt_tokens, sum(reply.used for reply in replies)
+    asked, used = replies[0].prompt_tokens, sum(reply.token_count for reply in replies)
     return {"prompt_tokens": asked, "completion_tokens": used, "total_tokens": asked + used}
 
 
@@ -298,7 +298,7 @@ class Responses(Completion):
         return Events(opening, chunks, closing)
 
 
-INPUT_TOKENS = Plain(
+INPUT_TOKENS = FunctionEndpoint(
     "llm.count_tokens",
     RESPONSES_ERRORS,
     lambda body: {"object": "response.input_tokens", "input_tokens": count_tokens(_prompt_texts(body))},
@@ -328,7 +328,7 @@ def _function_tool(body: Body) -> Tool | None:
 
 def _response(body: Body, reply: CannedReply) -> dict[str, Any]:
     reason = _INCOMPLETE.get(reply.reason)
-    asked, used = reply.prompt_tokens, reply.used
+    asked, used = reply.prompt_tokens, reply.token_count
     if reply.tool is not None:
         item: dict[str, Any] = {"id": "fc_standin", "type": "function_call", "status": "completed", "call_id": "call_0",
                 "name": reply.tool.name, "arguments": arguments_text(reply.arguments)}  # fmt: skip

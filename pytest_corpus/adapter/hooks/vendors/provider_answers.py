@@ -10,7 +10,7 @@ from multidict import CIMultiDict
 
 from pytest_corpus.adapter.hooks.vendors.recording import KeptAnswer, ProviderExchange
 
-_OF_THE_CONNECTION = frozenset(
+_HOP_BY_HOP_HEADERS = frozenset(
     ("connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "te", "trailer", "transfer-encoding",
      "upgrade", "expect", "host", "proxy-connection")
 )  # fmt: skip
@@ -31,7 +31,7 @@ class ProviderAnswer(Protocol):
         """Yield the parts of the body. Raises OSError or ClientError if the connection broke."""
 
 
-class Forwarded:
+class LiveAnswer:
     """A live answer. If an exchange is given, the answer is recorded in it."""
 
     def __init__(self, answer: aiohttp.ClientResponse, exchange: ProviderExchange | None) -> None:
@@ -57,7 +57,7 @@ class Forwarded:
             note.end("whole")
 
 
-class Overheard:
+class FullyRecordedAnswer:
     """A live answer that is recorded to its end, even if the client leaves earlier."""
 
     def __init__(self, ask: Callable[[], Awaitable[aiohttp.ClientResponse]], exchange: ProviderExchange) -> None:
@@ -72,7 +72,7 @@ class Overheard:
         try:
             async with await self._ask() as answer:
                 self._begun.set_result(answer)
-                forwarded = Forwarded(answer, self._exchange)
+                forwarded = LiveAnswer(answer, self._exchange)
                 await forwarded.begin()
                 async for part in forwarded:
                     self._parts.put_nowait(part)
@@ -100,7 +100,7 @@ PATIENCE_S = 2.0
 """A client may wait this many seconds longer than the client that gave up during the recording."""
 
 
-class Replayed:
+class ReplayedAnswer:
     """A recorded answer. If the client left during the recording, the answer hangs there, and fails in the end."""
 
     def __init__(self, kept: KeptAnswer, unknown: Callable[[], None], *, is_instant: bool) -> None:
@@ -143,4 +143,4 @@ def _headers(headers: Iterable[tuple[str, str]]) -> CIMultiDict[str]:
 def headers_to_pass_on(headers: Mapping[str, str]) -> CIMultiDict[str]:
     """Return the headers that a proxy passes on, including repeated headers."""
     named = {name.strip().lower() for name in headers.get("Connection", "").split(",")}
-    return _headers(each for each in headers.items() if each[0].lower() not in _OF_THE_CONNECTION | named)
+    return _headers(each for each in headers.items() if each[0].lower() not in _HOP_BY_HOP_HEADERS | named)

@@ -21,10 +21,10 @@ from pytest_corpus.adapter.hooks.http_server import HookConnection, HookRequest,
 from pytest_corpus.adapter.hooks.vendors.api import ENDPOINTS, UNKNOWN
 from pytest_corpus.adapter.hooks.vendors.endpoint import Errors, Trouble, embedding_arrival
 from pytest_corpus.adapter.hooks.vendors.provider_answers import (
-    Forwarded,
-    Overheard,
+    FullyRecordedAnswer,
+    LiveAnswer,
     ProviderAnswer,
-    Replayed,
+    ReplayedAnswer,
     headers_to_pass_on,
 )
 from pytest_corpus.adapter.hooks.vendors.recording import ProviderExchange, Recording
@@ -81,7 +81,7 @@ def usual_operation(path: str, body: Any) -> tuple[str | None, dict[str, Any]]:
     return op, {}
 
 
-class Noting(Protocol):
+class MistakeLog(Protocol):
     """Keeps the mistakes of the adapter's author; `Mistakes` implements it."""
 
     def mistake_recorder(self) -> Callable[[BaseException], None]:
@@ -95,7 +95,7 @@ class ProxyProbe(Protocol):
     recording: Recording | None
 
     @property
-    def mistakes(self) -> Noting: ...
+    def mistakes(self) -> MistakeLog: ...
 
     @property
     def plans(self) -> list[Plan]: ...
@@ -250,11 +250,11 @@ class _Request:
                 return
             if exchange.kept is not None:
                 unknown = partial(_note_unknown, note, exchange)
-                yield await self._begin_answer(Replayed(exchange.kept, unknown, is_instant=recording.is_instant))
+                yield await self._begin_answer(ReplayedAnswer(exchange.kept, unknown, is_instant=recording.is_instant))
                 return
         ask = partial(self._ask, url, headers, data)
         if exchange is not None:
-            overheard = Overheard(ask, exchange)
+            overheard = FullyRecordedAnswer(ask, exchange)
             self._proxy.finish_later(overheard.listen())
             try:
                 begun = await self._begin_answer(overheard)
@@ -268,7 +268,7 @@ class _Request:
             yield json_answer(502, UNREACHABLE)
             return
         async with answer:
-            yield await self._begin_answer(Forwarded(answer, None))
+            yield await self._begin_answer(LiveAnswer(answer, None))
 
     async def _ask(self, url: URL, headers: CIMultiDict[str], data: bytes) -> aiohttp.ClientResponse:
         """Send a request to the provider."""

@@ -165,13 +165,13 @@ class Recording:
         for line in read_sealed_lines(self.path, FILE, digest.update):
             line.check(SCHEMA, line.kind.title())
             if (line.kind == "header") is bool(self._header) or is_whole:
-                raise line.refused("not the place of such a line" if self._header else "not the header of a recording")
+                raise line.refusal("not the place of such a line" if self._header else "not the header of a recording")
             if line.kind == "header":
                 self._header, self.run = line.members, line.members["run"]
                 if _parse_day(line.members["recorded_at"]) is None:
-                    raise line.refused("it states a day that does not exist")
+                    raise line.refusal("it states a day that does not exist")
             elif line.kind == "exchange":
-                self._take_line(line.members, line.refused)
+                self._take_line(line.members, line.refusal)
             else:
                 line.check_seal()
                 is_whole = True

@@ -86,7 +86,7 @@ class CannedReply:
         return "".join(self.tokens)
 
     @property
-    def used(self) -> int:
+    def token_count(self) -> int:
         """The number of tokens in the answer, including the arguments of a call."""
         return len(self.tokens) + (count_tokens([json.dumps(self.arguments)]) if self.tool else 0)
 

@@ -21,7 +21,7 @@ from pytest_corpus.adapter.hooks.http_server import JSON, HookConnection
 from pytest_corpus.adapter.hooks.vendors.endpoint import Body, Endpoint, Errors, Events, Refusal, Trouble, event
 from pytest_corpus.spec.errors import BY_KIND, IN_STREAM
 
-Arrived = Callable[..., Plan | None]
+CountArrival = Callable[..., Plan | None]
 """A function that counts a request by its op and further facts, and returns the plan for it, or None."""
 
 Note = Callable[[BaseException], None]
@@ -107,7 +107,7 @@ class Visit:
     """One request at a provider; `endpoint` is the stand-in for its path, or None."""
 
     def __init__(
-        self, wire: HookConnection, arrived: Arrived, errors: Errors, body: Body, endpoint: Endpoint | None
+        self, wire: HookConnection, arrived: CountArrival, errors: Errors, body: Body, endpoint: Endpoint | None
     ) -> None:
         self._wire, self._arrived, self._errors = wire, arrived, errors
         self._body = body

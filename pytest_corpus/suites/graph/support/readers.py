@@ -156,7 +156,7 @@ class GraphSettling(Settling):
     else the seeds. A test that reads more pauses first.
     """
 
-    blind = frozenset({"capabilities", "health", "upsert_nodes"})
+    write_independent = frozenset({"capabilities", "health", "upsert_nodes"})
 
     def __init__(self, graph: GraphCapabilities) -> None:
         super().__init__(graph)
@@ -180,7 +180,7 @@ class GraphSettling(Settling):
             return frozenset((*groups, *map(_edge_group, groups)) if groups else _NAMESPACE.findall(str(args)))
         return frozenset({self._graph.seeds.tag})
 
-    def written_to(self, request: Mapping[str, Any]) -> frozenset[str]:
+    def places_written(self, request: Mapping[str, Any]) -> frozenset[str]:
         args = str(request.get("args"))
         groups = self._group.findall(args)
         if request.get("op") == "graph.upsert_edges" and {*groups} == {self._graph.seeds.tag} and "-e1'" not in args:
@@ -194,7 +194,7 @@ class GraphSettling(Settling):
     def note(self, request: Any, *, refused: bool = False) -> None:
         """Note a write. A refused write matters only in a sandbox that a test reads."""
         plain = {self._graph.seeds.tag, _edge_group(self._graph.seeds.tag), self._graph.plain.tag}
-        if not (refused and isinstance(request, Mapping) and self.written_to(request) <= plain):
+        if not (refused and isinstance(request, Mapping) and self.places_written(request) <= plain):
             super().note(request, refused=refused)
 
     def reads_written_data(self, name: str, request: Mapping[str, Any]) -> bool:

@@ -10,7 +10,7 @@ from weakref import WeakSet
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.facts import to_whole_number
-from pytest_corpus.adapter.turns import Place
+from pytest_corpus.adapter.turns import AttributePlace
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.component import Subject
@@ -141,7 +141,7 @@ class VectorCalls(Subject):
 
     def wait_for_index(self, attempt: Callable[[], Reply], filled: bool) -> Reply:
         """Return the answer of `attempt`, repeated while an index with data is not ready (SPECIFICATION 9.5)."""
-        return self.retries.until_ready(attempt, INDEX_TRIES, INDEX_WAIT_S) if filled else attempt()
+        return self.retries.repeat_until_ready(attempt, INDEX_TRIES, INDEX_WAIT_S) if filled else attempt()
 
     @contextmanager
     def suite_calls(self) -> Iterator[None]:
@@ -153,7 +153,7 @@ class VectorCalls(Subject):
         finally:
             self.is_preparing = outer
 
-    def test_attributes(self) -> list[tuple[Place, Any]]:
+    def test_attributes(self) -> list[tuple[AttributePlace, Any]]:
         return [
             *super().test_attributes(),
             ((self, "is_preparing"), False),

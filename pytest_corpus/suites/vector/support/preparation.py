@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from pytest_corpus.adapter.turns import finding_out
-from pytest_corpus.kit.outcomes import Blocked, Full, Undecided
+from pytest_corpus.kit.outcomes import Blocked, QuotaUsedUp, Undecided
 from pytest_corpus.kit.prerequisites import Prerequisites
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.store.settling import Probe, Settling
@@ -89,7 +89,7 @@ class Preparation:
     def _attempt(self, make: Callable[[], None]) -> None:
         try:
             make()
-        except Full:
+        except QuotaUsedUp:
             raise
         except Undecided as obstacle:
             self._vector.shared.unmade.append(obstacle)
@@ -145,7 +145,7 @@ SEVERAL = 5
 class VectorSettling(Settling):
     """Measures the delay with an upsert and a delete in a new namespace. Each namespace settles separately."""
 
-    blind = frozenset({"capabilities", "health", "upsert"})
+    write_independent = frozenset({"capabilities", "health", "upsert"})
 
     _subject: VectorCalls
 
@@ -157,7 +157,7 @@ class VectorSettling(Settling):
         """True if a request reads written data. A delete of items that were made just for it reads nothing."""
         args = request.get("args")
         if not super().reads_written_data(name, request) or not isinstance(args, Mapping):
-            return name not in self.blind
+            return name not in self.write_independent
         ids = args.get("ids") if name == "delete" else [args.get("namespace")] if name == "delete_namespace" else None
         doomed = self._subject.shared.to_delete
         if self.known.in_order and (ids is not None or name == "create_namespace"):

@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
-from pytest_corpus.kit.outcomes import Blocked, Full, NotAssessed, Violation
+from pytest_corpus.kit.outcomes import Blocked, NotAssessed, QuotaUsedUp, Violation
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.store.results import write_accepted_items
 from pytest_corpus.kit.store.store import State, Thing, Use, parts_of
@@ -262,7 +262,7 @@ def expect_stored(reply: Reply, items: Sequence[Item]) -> None:
         raise found
     held = [value for item in items for value in (item.get("metadata") or {}).values()]
     if reply.is_a("ResourceExhausted"):
-        raise Full(Obstacle.UPSERT_ANSWERED, number=len(items), reply=reply)
+        raise QuotaUsedUp(Obstacle.UPSERT_ANSWERED, number=len(items), reply=reply)
     decided = len(items) <= FEW and all(isinstance(value, SCALAR) for value in held)
     expect.assessable(decided, Obstacle.UPSERT_ANSWERED, number=len(items), reply=reply)
     said = Obstacle.UPSERT_ANSWERED.reason(number=len(items), reply=reply)

@@ -153,7 +153,9 @@ def compare_nodes(trial: Trial[World]) -> None:
     reader = world.readers[world.looks % len(world.readers)]
     world.looks += 1
     claim = "the nodes that the sequence leaves"
-    trial.take_step(Step(lambda world: world.sandbox.expect_values(reader, world.nodes.values(), claim), is_look=True))
+    trial.take_step(
+        Step(lambda world: world.sandbox.expect_values(reader, world.nodes.values(), claim), is_read_only=True)
+    )
 
 
 def compare_edges(trial: Trial[World]) -> None:
@@ -162,7 +164,7 @@ def compare_edges(trial: Trial[World]) -> None:
     touched, world.touched = frozenset(world.touched & world.joined & set(world.nodes)), set()
     for edge_reader in world.edge_readers if touched else ():
         look = partial(World.expect_edges, edge_reader=edge_reader, names=touched)
-        trial.take_step(Step(look, names=touched, is_look=True))
+        trial.take_step(Step(look, names=touched, is_read_only=True))
 
 
 def take_plain_steps(graph: Graph) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit import expect, vocabulary
 from pytest_corpus.kit.answer_cache import remembered, remembered_by_all
-from pytest_corpus.kit.judgement import look_at, note_held, reading_separately
+from pytest_corpus.kit.judgement import look_at, note_condition_held, reading_separately
 from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Violation, describe_number, difference
 from pytest_corpus.kit.reply import Reply, error_names, failed_items
 from pytest_corpus.kit.store.results import failed_indexes, processed_count
@@ -44,7 +44,7 @@ def upsert_and_query(
 
 def expect_present(sandbox: VectorSandbox, *items: Item) -> dict[str, Mapping[str, Any]]:
     """Check that a sandbox has these vectors; return all found vectors by id."""
-    note_held()  # a finding then shows the queries and the last writes
+    note_condition_held()  # a finding then shows the queries and the last writes
     found = sandbox.contents()
     missing = [item["id"] for item in items if item["id"] not in found]
     expect.check(not missing, f"all of {len(items)} vectors", f"{describe_number(missing)} missing", "result.matches")
@@ -53,7 +53,7 @@ def expect_present(sandbox: VectorSandbox, *items: Item) -> dict[str, Mapping[st
 
 def expect_exactly(sandbox: VectorSandbox, *items: Item, claim: str = "", **args: Any) -> dict[str, Mapping[str, Any]]:
     """Check that a sandbox has exactly these vectors; return them by id."""
-    note_held()  # a finding then shows the queries and the upserts of surplus items
+    note_condition_held()  # a finding then shows the queries and the upserts of surplus items
     found = sandbox.contents(**args)
     ids = {item["id"] for item in items}
     wanted = claim or f"exactly {len(ids)} vectors"

@@ -235,7 +235,7 @@ def rules_of(vector: Vector) -> list[Rule[VectorContents]]:
             trial.take_step(Step(act, where, frozenset(map(str, names)), is_reset=is_reset))
             if chance.random() < share:
                 then = choose_query(chance)
-                trial.take_step(Step(lambda model: model.check_query(where, *then), where, is_look=True))
+                trial.take_step(Step(lambda model: model.check_query(where, *then), where, is_read_only=True))
 
         return take_random_step
 
