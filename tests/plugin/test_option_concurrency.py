@@ -54,6 +54,15 @@ def test_tests_in_flight_have_the_same_statuses(project: Project, width: str) ->
     assert ("tests at a time" in "".join(notes(result))) is (width == AUTO)
 
 
+@pytest.mark.parametrize("width", [ONE, WIDE])
+def test_pytest_lists_the_time_that_a_test_took(project: Project, width: str) -> None:
+    """Although the list of its findings is the plugin's own; a call takes 20 ms."""
+    result, report = project.judged("slow_adapters:llm", "LLM-COMPLETE-*", width, "--durations=0", "-vv")
+    listed = re.findall(r"^([0-9.]+)s call +corpus/llm/test_complete_basic", said(result), re.MULTILINE)
+    assert violated(report) == set()
+    assert sum(float(each) >= 0.02 for each in listed) > 5, said(result)
+
+
 @pytest.mark.parametrize("width", [WIDE, AUTO])
 def test_no_more_tests_are_begun_than_the_adapter_takes_calls(
     project: Project, monkeypatch: pytest.MonkeyPatch, width: str

@@ -25,6 +25,9 @@ from pytest_corpus.verdict.finding import Finding
 from pytest_corpus.verdict.ledger import Ledger
 from pytest_corpus.verdict.verdict import Status, Verdict, counting_levels
 
+HIDDEN = "corpus"
+"""A category of reports that pytest does not list; `--durations` reads every category."""
+
 COLOURS = {"plain": {}, "good": {"green": True}, "caution": {"yellow": True}, "bad": {"red": True}}
 
 
@@ -64,7 +67,7 @@ class Screen:
 
     @contextmanager
     def hide_own_tests(self) -> Iterator[None]:
-        """Prevent pytest from listing the suite's tests within the context; they are still counted."""
+        """Prevent pytest from listing the suite's tests within the context; they are still counted and timed."""
         stats = self.reporter.stats
         whole: dict[str, list[Any]] = {
             name: list(stats[name]) for name in ("failed", "passed", "skipped") if name in stats
@@ -73,9 +76,11 @@ class Screen:
             stats[name][:] = [each for each in reports if not self._is_shown_here(each)]
             if not stats[name]:
                 del stats[name]
+        stats[HIDDEN] = [each for reports in whole.values() for each in reports if self._is_shown_here(each)]
         try:
             yield
         finally:
+            del stats[HIDDEN]
             stats.update(whole)
 
     def _is_shown_here(self, report: Any) -> bool:

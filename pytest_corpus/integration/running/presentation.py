@@ -99,6 +99,7 @@ def write_into_report(
     """
     result = execution.result or execution.record_not_run()
     record = result.record
+    report.duration = max(report.duration, record.duration_s)  # a concurrent test took its time before its turn
     disputed = not _has_matching_outcome(result, seen, report)
     if record.findings and record.outcome != "error":
         record = replace(record, findings=_add_evidence(execution, result, report, options, rerun))
