@@ -57,7 +57,7 @@ class Part:
 
     def recall(self, exchanges: Iterable[Any]) -> None:
         """Add the exchanges of a fact that another test found out."""
-        known = {exchange for part in self._ancestors() for exchange in part.exchanges}
+        known = {exchange for part in self.family for exchange in part.exchanges}
         new = [exchange for exchange in exchanges if exchange not in known]
         self.exchanges += new
         self.recalled.update(new)
@@ -67,7 +67,9 @@ class Part:
         dropped = set(exchanges)
         self.exchanges[:] = [exchange for exchange in self.exchanges if exchange not in dropped]
 
-    def _ancestors(self) -> Iterator[Part]:
+    @property
+    def family(self) -> Iterator[Part]:
+        """This part, the part that it belongs to, and so on."""
         part: Part | None = self
         while part is not None:
             yield part

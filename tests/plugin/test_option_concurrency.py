@@ -21,7 +21,9 @@ from pytest_corpus.integration.running.endings import Ending
 from pytest_corpus.integration.running.in_flight import Attempt, InFlight
 from pytest_corpus.integration.running.width import Width
 from pytest_corpus.kit.outcomes import NotApplicable, Violation
+from pytest_corpus.kit.store.store import THERE
 from pytest_corpus.spec.components import COMPONENTS
+from pytest_corpus.suites.graph.support.store import GraphStore
 
 FEW = "LLM-COMPLETE-*,LLM-STREAM-*,LLM-MODEL-*,COM-CTX-*,COM-ERR-*,COM-CONC-1"
 WIDE = "--corpus-concurrency=16"
@@ -225,10 +227,33 @@ def test_what_goes_with_an_instance_is_no_disturbance(monkeypatch: pytest.Monkey
         raise Violation("a node", "none")
 
     monkeypatch.setattr(tests, "_run_attempt", lose)
-    subject = SimpleNamespace(client=SimpleNamespace(instance=instance))
+    records = SimpleNamespace(end_test=id)
+    subject = SimpleNamespace(client=SimpleNamespace(instance=instance), store=SimpleNamespace(written=records))
     tests._run_in_thread(attempt, cast("Any", subject))
     assert attempt.violation is not None
     assert (attempt.other_exchange is None) is reopened
+
+
+def test_data_of_ended_tests_are_deleted_while_others_go_on(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test is waited for, and none misses what it wrote."""
+    running, rooms = list[int](), list[tuple[int, int]]()
+    begin, make_room = InFlight._begin_attempts, GraphStore._free_space_for_others
+
+    def note_running(tests: InFlight) -> None:
+        running[:] = [tests.running]
+        begin(tests)
+
+    def note_room(store: GraphStore) -> bool:
+        before, has_room = len(store.written.select(*THERE)), make_room(store)
+        rooms.append((running[-1], before - len(store.written.select(*THERE))))
+        return has_room
+
+    monkeypatch.setattr("pytest_corpus.suites.graph.support.store.MANY_NODES", 60)
+    monkeypatch.setattr(InFlight, "_begin_attempts", note_running)
+    monkeypatch.setattr(GraphStore, "_free_space_for_others", note_room)
+    result, report = project.judged("slow_adapters:graph", "GRA-NODE-*,GRA-EDGE-*,GRA-QUERY-*", WIDE)
+    assert violated(report) == set(), said(result)
+    assert any(beside and gone >= 10 for beside, gone in rooms), rooms
 
 
 def test_calls_that_disturb_each_other_are_one_finding(project: Project) -> None:

@@ -160,9 +160,9 @@ class InFlight:
             self.width.narrow(target.store.most_in_flight, "`--corpus-max-namespaces` leaves room for no more")
         if why := reason_against_concurrency(target):
             self.width.narrow(1, why)
-        if target.store.has_much_data and self._attempts:
-            self.wait_until_quiet(may_rest=True)
-            with part_of(None):
+        with part_of(None):
+            if target.store.has_much_data and self._attempts and not target.store.free_space():
+                self.wait_until_quiet(may_rest=True)
                 target.begin()
         if self.width.is_unknown and target.store.isolates_tests:
             self.width.begin([*times_of_plain_calls(target)])
@@ -363,6 +363,7 @@ class InFlight:
         finally:
             if subject.client.instance.generation == generation:
                 attempt.other_exchange = self._last_exchange_of_others(attempt)
+            subject.store.written.end_test(attempt.part)
             self._running.discard(attempt)
             self._begin_attempts()
             attempt.over.set()

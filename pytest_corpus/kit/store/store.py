@@ -8,10 +8,12 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exceptions import UNCALLABLE
 from pytest_corpus.adapter.exchange import context_of
+from pytest_corpus.adapter.scope import Part, current_part
 from pytest_corpus.kit.outcomes import Outage
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.store.leftovers import TIDY_S, Leftovers, Place, deletion_request
@@ -77,6 +79,7 @@ class Records:
 
     def __init__(self, shared: Any, journal: Leftovers) -> None:
         self._shared, self._journal = shared, journal
+        self._of_part = WeakKeyDictionary[Part, list[Thing]]()
 
     @property
     def _all(self) -> dict[Thing, WrittenThing]:
@@ -110,6 +113,9 @@ class Records:
         for thing in fresh:
             self._all.pop(thing, None)
             self._all[thing] = WrittenThing(ends=writes[thing])
+        part = current_part()
+        for each in part.family if part is not None else ():
+            self._of_part.setdefault(each, []).extend(fresh)
         for place, names in by_place(fresh).items():
             if place[3] != "vector" or place[2] is None:  # other vectors are deleted with their namespace
                 self._journal.add(place, names)
@@ -127,6 +133,11 @@ class Records:
                 self._all[place, name] = replace(self._all[place, name], **changed)
             if changed.get("state") is State.GONE:
                 self._journal.remove(place, names)
+
+    def end_test(self, test: Part) -> None:
+        """Note that the test which wrote certain things has ended."""
+        new = set(self.select(State.NEW))
+        self.change_records([thing for thing in self._of_part.pop(test, ()) if thing in new], state=State.OLD)
 
     def note_outcome(self, things: Iterable[Thing], *, is_success: bool) -> None:
         """Note the outcome of a write of things."""
@@ -181,8 +192,11 @@ class Store:
         """True if an answer reports that a quota for the suite's data is used up (R115)."""
         return False
 
-    def free_space(self, _reply: Reply | StreamReply) -> bool:
-        """Delete data if an answer reports a full store; return True if there is room now."""
+    def free_space(self, _reply: Reply | StreamReply | None = None) -> bool:
+        """Delete data if an answer reports a full store; return True if there is room now.
+
+        Without an answer, delete data of ended tests while other tests go on.
+        """
         return False
 
     @property

@@ -38,8 +38,8 @@ DELETES: dict[str, Kind] = {"graph.delete_nodes": "node", "graph.delete_edges": 
 MOST_IDS = 200
 """The number of ids in one delete, if the adapter takes as many."""
 
-MANY_ITEMS, MANY_SEEN = 800, 200
-"""The number of nodes and edges that may stay for some tests (R115); fewer if a test may list the items of others."""
+MANY_NODES, MANY_SEEN = 850, 200
+"""The number of nodes that may stay for some tests (R115); fewer if a test may list the items of others."""
 
 FEW_ITEMS = 4
 """Fewer items of a kind in one namespace stay until the end, because their deletion would cost a call."""
@@ -74,24 +74,34 @@ class GraphStore(Store):
         super().note_reply(request, reply, fresh if alone else (), alone=alone and not reply.failed_items)
 
     @property
-    def most_items(self) -> int:
-        """The number of stored nodes and edges from which on those of earlier tests are deleted."""
+    def most_nodes(self) -> int:
+        """The number of stored nodes from which on those of earlier tests are deleted."""
         apart = all(map(self._graph.capabilities.flag, ("supports_namespaces", "supports_property_filters")))
-        return MANY_ITEMS if apart else MANY_SEEN
+        return MANY_NODES if apart else MANY_SEEN
 
     @property
     def has_much_data(self) -> bool:
-        return self._shared.crowded or len(self.written.select(*THERE)) >= self.most_items
+        return self._shared.crowded or len(self.written.select(*THERE, kind="node")) >= self.most_nodes
 
     def is_full(self, reply: Reply | StreamReply) -> bool:
         return reply.is_a("ResourceExhausted") and reply.exchange.op.removeprefix("graph.") in WRITING
 
-    def free_space(self, reply: Reply | StreamReply) -> bool:
+    def free_space(self, reply: Reply | StreamReply | None = None) -> bool:
+        if reply is None:
+            return self._free_space_for_others()
         if not self.is_full(reply):
             return False
         gone = self._delete_unneeded()
         self._shared.crowded = not gone
         return gone
+
+    def _free_space_for_others(self) -> bool:
+        """Delete data of ended tests while other tests go on; return True if there is not much data any more."""
+        if not (self._shared.crowded or self._graph.settle.seconds):
+            kept = self._graph.seed_ids  # those of tenants, too: nothing writes them again while tests go on
+            with suppress(*UNCALLABLE, Outage):
+                list(self._delete_things(lambda thing: not (self.lasts(thing) or thing[1] in kept), FEW_ITEMS))
+        return not self.has_much_data
 
     def lasts(self, thing: Thing) -> bool:
         """True if several tests read an item. The seeds of tenants do not count, because they are written again."""
@@ -104,7 +114,7 @@ class GraphStore(Store):
         if shared.crowded and unlearn:  # shared data fills the quota; it is written again
             self.written.change_records(self.written.select(*State, use=Use.LASTING), use=Use.ANY)
         self.written.change_records(self.written.select(State.NEW), state=State.OLD)
-        if len(self.written.select(State.OLD)) < self.most_items and not shared.crowded:
+        if len(self.written.select(State.OLD, kind="node")) < self.most_nodes and not shared.crowded:
             return
         least = 1 if shared.crowded else FEW_ITEMS
         shared.crowded = False

@@ -219,12 +219,12 @@ class VectorStore(Store):
         new = {namespace_of(tenant_of(request), name) for name in namespaces_in(request)}
         return len({*self.existing_namespaces} - new) >= most and not reply.exchange.observed.faults
 
-    def free_space(self, reply: Reply | StreamReply) -> bool:
+    def free_space(self, reply: Reply | StreamReply | None = None) -> bool:
         """Delete namespaces that nothing needs, because a quota is used up; return True if all were deleted.
 
         If a namespace is refused a second time, an earlier namespace is deleted to make room.
         """
-        if not self.is_full(reply):
+        if reply is None or not self.is_full(reply):
             return False
         request = reply.exchange.request
         new = namespace_of(tenant_of(request), next(namespaces_in(request), ""))
