@@ -63,7 +63,7 @@ class FaultMapping:
         return self.fault_kinds.get(str(kind)) or self.fault_statuses.get(status or 0, "Unavailable")
 
     def retry_after(self, fault: Exception, name: str) -> float | None:
-        """Return the provider's advice in milliseconds, if an error of this class may be retried, or None."""
+        """Return the milliseconds that the provider advises to wait; None for a class that must not be retried."""
         advice: float | None = getattr(fault, "retry_after_ms", None)
         return advice if TAXONOMY[name].retry == "yes" else None
 

@@ -95,7 +95,7 @@ class ReferenceAdapter(Admission, FaultMapping, Telemetry):
             self.load.release(call)
 
     def admit(self, call: Call, envelope: Mapping[str, Any]) -> None:
-        """Check the members that all requests share, in an order that gives a refusal as many labels as possible."""
+        """Check the members that all requests share. `ctx` comes first, so that a refusal has its metric labels."""
         if not isinstance(envelope, Mapping):
             raise invalid("request", "WRONG_TYPE", "must be an object")
         call.operation = self.find_operation(envelope.get("op"))
@@ -138,7 +138,7 @@ class ReferenceAdapter(Admission, FaultMapping, Telemetry):
             raise AdapterError("DeadlineExceeded", "The time budget of the operation is spent") from None
 
     def seconds_left(self, call: Call) -> float | None:
-        """Return the seconds until the deadline; None without a deadline, or if only the end of a stream is left."""
+        """Return the seconds until the deadline; None if there is no limit, or the outcome was already reported."""
         exempt = call.operation is not None and call.operation.deadline_exempt
         return None if exempt or call.settled else call.seconds_left
 

@@ -9,7 +9,7 @@ class Language:
     """Splits text into tokens, counts and cuts them, and generates text. Equal inputs give equal results."""
 
     token = re.compile(r" ?\S{1,8}|\s")
-    """One token; every non-empty prefix of a token is one too, so that counts never fall as a text grows."""
+    """Matches one token. A prefix of a token is a token too, so a longer text never has fewer tokens."""
     vocabulary = ("amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "harbor", "island", "lagoon")
     words_in_reply = 24
 

@@ -44,7 +44,7 @@ def tests(component: str, profile: str) -> Mapping[str, str]:
 
 @cache
 def cases(component: str, profile: str) -> Mapping[str, int]:
-    """Return the number of each test among the cases of its function, by the test's name in reports."""
+    """Return the position of each test among the cases of its function, from 0, by the test's name in reports."""
     seen: Counter[str] = Counter()
     found = {}
     for name in tests(component, profile):

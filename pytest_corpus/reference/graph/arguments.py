@@ -11,7 +11,7 @@ from pytest_corpus.reference.request import Admission, Fields
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The entities to delete: those with these ids, if given, whose properties equal the filter."""
+    """Selects the entities to delete, by id (None for any id) and by a filter on their properties."""
 
     namespace: str
     ids: list[str] | None

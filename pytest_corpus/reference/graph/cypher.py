@@ -209,7 +209,7 @@ def follow(
 
 
 def project_columns(columns: Sequence[Column], scopes: list[Scope]) -> list[tuple[Scope, Row]]:
-    """Return the rows, each with its scope; with a count, one row for each group that is equal in the other columns."""
+    """Return the rows, each with its scope. With a count, rows that agree in the other columns become one row."""
     pairs = [(scope, {column.name: column.value(scope) for column in columns}) for scope in scopes]
     counts = [column.name for column in columns if column.counts]
     if not counts:

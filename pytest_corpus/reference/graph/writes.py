@@ -21,7 +21,7 @@ class Outcome:
 
 
 Change = Callable[[Space], Outcome]
-"""A write whose arguments were read: it changes the data at once or not at all, item by item."""
+"""A write with checked arguments. It applies or refuses each item as a whole, and returns the outcome."""
 
 
 class GraphWrites(Queries):

@@ -60,7 +60,7 @@ class Messages(Admission):
         return function.required_text("name")
 
     def read_tool_choice(self, call: Call, tools: list[str]) -> str | None:
-        """Return the function that must be called; None if the model may choose; then it answers with words."""
+        """Return the name of the function that the answer must call, or None if it may be text."""
         choice = call.args.values.get("tool_choice")
         if choice in (None, "auto", "none"):
             return None

@@ -86,7 +86,7 @@ class Geometry:
         return 1 / (1 + distance), distance
 
     def dot(self, left: Sequence[float], right: Sequence[float]) -> tuple[float, float]:
-        """Return the score (the dot product), and a distance of at least 0 that falls as it rises (edition 1.0.0)."""
+        """Return the score (the dot product) and a positive distance that falls as the score rises (edition 1.0.0)."""
         (a, one), (b, other) = scale_down(left), scale_down(right)
         score = finite(math.fsum(map(operator.mul, a, b)) * one * other)
         return score, 1 / (1 + score) if score > 0 else 1 - score

@@ -279,7 +279,7 @@ def test_a_failed_text_has_the_class_of_its_failure(embedding: Embedding, kind: 
 @pytest.mark.requirement("EMB-BATCH-16")
 @pytest.mark.parametrize("position", [0, 1, 3])
 def test_a_failed_text_does_not_take_over_the_failure_of_the_batch(embedding: Embedding, position: int) -> None:
-    """If the provider is unavailable for a batch and then filters one text, a bad request is reported."""
+    """If a batch fails with an outage and then one text with a content filter, a bad request is reported."""
     _, _, reply, _ = caching.failing_batch(embedding, "content_filtered", position, "fallback", "unavailable")
     families = {family_of(failure) for failure in caching.reported_failures(reply)}
     expect.check(

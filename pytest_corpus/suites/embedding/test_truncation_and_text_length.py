@@ -131,8 +131,8 @@ def test_what_is_left_is_within_the_limit(embedding: Embedding, operation: str, 
 def test_a_text_is_cut_between_characters(embedding: Embedding, start: str) -> None:
     """A text of four-byte characters is truncated between two characters.
 
-    One of the two texts has no character boundary at the limit, whatever unit it counts; as a count of words it is
-    short.
+    Whatever unit the limit counts, a cut exactly at the limit would split a character of one of the two texts. If it
+    counts words, neither text is too long.
     """
     truncation.require_truncation(embedding)
     text = f"{start}{ASTRAL * embedding.length_beyond(1)}"

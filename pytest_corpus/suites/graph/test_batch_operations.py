@@ -97,7 +97,7 @@ def test_edges_are_written_and_deleted(graph: Graph, name: str) -> None:
 @pytest.mark.core
 @deciding("name", batch="GRA-BATCH-3", transaction="GRA-TXN-5")
 def test_there_is_a_result_for_each_operation_in_order(graph: Graph, name: str) -> None:
-    """Each operation, with one, two or three nodes, has a successful result at its place that counts these nodes."""
+    """The results have the order of the operations, report successes, and count each operation's nodes."""
     reply, sizes = batches.send_sound(graph, name)
     result = expect.success(reply, f"a {name} to work")
     found = results(result)

@@ -143,7 +143,7 @@ def test_an_id_is_any_text(graph: Graph) -> None:
 
 @pytest.mark.requirement("GRA-NODE-2")
 def test_an_update_is_seen(graph: Graph) -> None:
-    """After three updates there is one node with the last value, even if it is an older value, with a new key."""
+    """A node that is written four times has the last value, even if an earlier write is repeated under a new key."""
     sandbox = graph.sandbox("upsert_nodes")
     others = sandbox.put(sandbox.node("b"))
     first = sandbox.node("a")
@@ -361,7 +361,9 @@ def expect_written(kind: str, read: Any, *, right: bool) -> None:
 
 
 def keep_properties(graph: Graph, values: dict[str, Any]) -> dict[str, Any]:
-    """Write each value under its own key (R110), together or else alone; return the accepted ones as read back."""
+    """Write each value under its own key (R110); return the accepted values as they are read back.
+
+    All are sent in one node first. If this node is refused, each value is sent in its own node."""
     graph.require("upsert_nodes", "bulk_vertices")
     graph.readers.require_correct("bulk_vertices")
     sandbox = graph.sandbox()

@@ -352,7 +352,7 @@ def test_the_deletes_beside_failed_ones_are_counted(graph: Graph, kind: str) -> 
 
 
 def delete_the_middle(graph: Graph) -> tuple[GraphSandbox, Reply]:
-    """Write edges from `a` over `b` to `c` and delete `b`; return the sandbox and the answer."""
+    """Write edges from `a` to `b` and from `b` to `c`, and delete `b`; return the sandbox and the answer."""
     graph.require("delete_nodes")
     edges.require_edge_readers(graph)
     sandbox, _ = edges.link_nodes(graph)

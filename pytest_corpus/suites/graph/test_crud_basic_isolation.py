@@ -25,16 +25,16 @@ from pytest_corpus.text.values import strings_of
 
 READING = deciding("by", namespaces="GRA-NS-1", tenants="COM-TENANT-1")
 DELETING = deciding("by", namespaces="GRA-NS-2", tenants="COM-TENANT-1")
-"""The requirements by which namespaces, or tenants, keep two places apart."""
+"""The requirement that namespaces isolate data, and the requirement that tenants do."""
 
 WAYS = ("ids", "filter", *MANY)
-"""The ways of a delete, and the name of the node that each deletes."""
+"""The ways to delete a node. Each is also the name of the node that is deleted in this way."""
 
 RESEMBLING = ("underscore", "long", "dash", "letter_case", "trailing_blank", "colon", "longer")
-"""The kinds of names that are tried."""
+"""The kinds of resemblance between two names of namespaces or tenants."""
 
 FIRST = 3
-"""The number of similar places that are read; the writes to the later ones would change them."""
+"""The number of similarly named sandboxes that are read. If names are mixed up, later writes change their nodes."""
 
 
 @core("GRA-NS-1")

@@ -322,7 +322,7 @@ def test_a_result_names_what_was_asked_for(graph: Graph) -> None:
 
 
 TIMED = {"claimed": "GRA-QUERY-13", "published": "GRA-QUERY-20"}
-"""The requirement of `timeout_ms` if capabilities claim it, and the one of every adapter (R118)."""
+"""The requirement on a `timeout_ms` that capabilities claim, and the requirement on every adapter (R118)."""
 
 TIMEOUT_MS = 50
 """The `timeout_ms` of a query whose provider never answers."""

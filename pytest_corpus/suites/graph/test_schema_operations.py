@@ -82,7 +82,7 @@ def claimed_ddl(graph: Graph) -> str:
 
 
 def carry_out(graph: Graph, sandbox: GraphSandbox, purpose: str, dialect: str) -> None:
-    """Carry out one spelling of a statement."""
+    """Send a statement in each known spelling until one succeeds. Raises NotAssessed if none does."""
     refused = []
     for text in graph.dialects.texts(purpose, dialect):
         reply = sandbox.call("query", {"text": text, "dialect": dialect, "params": {}})

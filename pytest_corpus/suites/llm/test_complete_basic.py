@@ -41,7 +41,7 @@ ROOM = 64
 """A `max_tokens` that a short answer does not use up."""
 
 MOST_WORDS, LONG = 64, 100
-"""More words than the vocabulary has, and the length from which a word is left out because windows may be small."""
+"""A number above that of all words of the vocabulary. Words of `LONG` or more characters are left out."""
 
 RULES = "Answer in plain words. Be brief and friendly. Never mention the weather, the news or the time of day."
 """A long system message."""

@@ -34,7 +34,7 @@ def test_chunks_are_of_the_schema(llm: LLM, requirement: str) -> None:
 
 
 def expect_whole_characters(llm: LLM, stream: StreamReply) -> None:
-    """Check that the built-in stand-in's text, which has no replacement character, arrives without one."""
+    """Check that no text of the built-in provider arrives with U+FFFD, the sign of a character that was split."""
     if llm.faults.uses_stand_in:
         torn = any("\ufffd" in str(chunk.get("text")) for chunk in stream.chunks)
         expect.check(not torn, "the characters of the provider's text", "a replacement character", "chunk.text")
@@ -113,7 +113,7 @@ def long_stream(llm: LLM) -> StreamReply:
 
 
 def require_usage(found: Iterable[bool]) -> None:
-    """Raise NotApplicable unless at least one of the values is True: each says if a chunk reports usage."""
+    """Raise NotApplicable if no chunk reports usage. `found` has True or False for each chunk."""
     expect.applicable(any(found), "no chunk reports usage")
 
 
@@ -129,7 +129,7 @@ def test_another_limit_is_another_stream(llm: LLM) -> None:
 @pytest.mark.requirement("LLM-CONTEXT-2")
 @pytest.mark.parametrize("where", ["message", "max_tokens", "system_message", "other_models"])
 def test_a_prompt_beyond_the_window_does_not_stream(llm: LLM, where: str) -> None:
-    """A prompt that exceeds the stated context length is refused, also because of its system message."""
+    """A prompt that exceeds the stated context length is refused, even if only its system message is long."""
     llm.require("stream")
     expect.applicable(
         where != "system_message" or llm.accepts_argument(where, "stream"), "system_message is not offered"

@@ -163,7 +163,7 @@ def is_utf8(data: bytes, *, is_whole: bool) -> bool:
 
 
 def call_together(subject: Subject) -> list[tuple[str, str]]:
-    """Return pairs of an answer to a request alone and with others; empty if a retry is necessary."""
+    """Send requests alone and then concurrently; return the fingerprints of both answers to each request."""
     requests: Sequence[Any] = [subject.envelope("capabilities"), *(seen.request.envelope for seen in refusals(subject))]
     alone = [fingerprint(subject.send(request)) for request in requests]
     if len(set(alone)) < len(requests) - 1 or "" in alone or any(text.startswith("no answer") for text in alone):
@@ -196,7 +196,7 @@ def call_after_leavers(subject: Subject) -> tuple[SeenExchange, SeenExchange]:
 
 
 def leave_stream(subject: Subject) -> tuple[SeenExchange, bool]:
-    """Abandon a stream while its provider is slow; return it with True if the work ended in time."""
+    """Abandon a stream while its provider is slow; return the exchange, and True if the work ended in time."""
     name = subject.principal_stream
     kind = working_stream(subject).request.accept
     plan = subject.faults.plan("slow", name, at_chunk=1, delay_ms=WORK_MS)

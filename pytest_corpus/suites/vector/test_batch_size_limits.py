@@ -156,7 +156,7 @@ def test_a_batch_where_batches_are_denied(vector: Vector, requirement: str) -> N
 
 
 FEW = 5
-"""The number of queries in a batch, at most, if it may not be long."""
+"""The maximum number of queries in a batch, if long batches are not possible."""
 
 
 @core("VEC-MULTI-1")

@@ -113,7 +113,7 @@ def test_the_same_id_in_two_namespaces_is_two_vectors(vector: Vector) -> None:
 
 @core("VEC-NS-4")
 def test_a_deleted_namespace_holds_nothing(vector: Vector) -> None:
-    """A deleted namespace has no matches or is an error, and a new one of its name is empty, for old queries too."""
+    """A deleted namespace has no matches or is an error; a new one of its name is empty, even for repeated queries."""
     vector.features.need_namespaces("delete_namespace")
     items = [vector.item(20), vector.item(110)]
     sandbox, asked = sandbox_with_unusual_name(vector, 3, *items), items[0]["vector"]

@@ -10,7 +10,7 @@ from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.scenarios.checks import expect_refused_or_reported
 
 OPERATIONS = {"item": "upsert", "batched": "batch_query"}
-"""The operation of an argument in an item, or in a query at either end of a batch."""
+"""The operation whose item (`item`), or whose first or last query (`batched`), has the bad argument."""
 
 WRONG: dict[str, tuple[tuple[str, str, tuple[Any, ...]], ...]] = {
     "VEC-QUERY-9": (("query", "top_k", (0, -1, -5, 1.5)),),
@@ -85,7 +85,10 @@ def arguments(vector: Vector, place: str, key: str, value: Any, *, at_end: bool)
 
 
 def replace_value(args: Mapping[str, Any], key: str, value: Any) -> dict[str, Any]:
-    """Return arguments with another value. A list of components is repeated, from the first or up to the last one."""
+    """Return arguments with another value.
+
+    A list of components is repeated to the length of the vector. If it begins with `...` (a good component), the
+    repetition ends with the last component of the list."""
     if key == "vector" and isinstance(value, list) and value:
         right = args[key]
         wrong = value * len(right)

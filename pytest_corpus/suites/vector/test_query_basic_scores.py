@@ -98,7 +98,7 @@ def upsert_extremes(vector: Vector, metric: str) -> list[tuple[Any, ...]]:
 
 
 def expect_success_or(reply: Reply, claim: str, *families: str) -> None:
-    """Check that an answer is a success without failed items, or has one of these classes, in whole or in an item."""
+    """Check that an answer succeeds without failed items, or that it or its failed items have one of these classes."""
     expect.readable(reply)
     if reply.is_error and families:
         expect.refusal(reply, *families, claim=f"{claim}, or an error of class {' or '.join(families)}")

@@ -99,7 +99,7 @@ def test_an_upsert_is_answered_with_its_counts(vector: Vector) -> None:
 
 @core("VEC-UPSERT-2")
 def test_what_was_upserted_is_found(vector: Vector) -> None:
-    """Every vector is found after the answer to its upsert; the first vector is found by a query for it alone."""
+    """Every vector is found after the answer to its upsert, the first one already by a query for a single match."""
     sandbox = vector.sandbox()
     items = [vector.item(degrees, {"part": degrees}) for degrees in (80, 20, 100, 140)]
     for number, item in enumerate(items, start=1):

@@ -30,7 +30,7 @@ from pytest_corpus.suites.shared.claims.tokens import has_true_total
 from pytest_corpus.suites.shared.contexts import new_tenant
 
 MOST_MODELS = 5
-"""The most listed models that are tried; a catalogue may be long, and each call costs money."""
+"""The suite tries at most this many listed models; a catalogue may be long, and each call costs money."""
 
 EVERY_MODEL = {
     "embed": "EMB-MODEL-1",

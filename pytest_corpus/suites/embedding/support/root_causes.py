@@ -14,7 +14,7 @@ LAST_BASIC = "\uffff"
 
 
 class EmbeddingRootCauses(RootCauses[Embedding]):
-    """The root causes of the embedding component. Emoji that fail alone explain why texts with emoji fail."""
+    """The root causes of the embedding component. A failing text of emoji explains other failures with emoji."""
 
     def features(self) -> Iterator[Feature]:
         yield from super().features()

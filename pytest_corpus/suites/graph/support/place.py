@@ -13,7 +13,7 @@ PLACELESS = (*MANY, "get_schema")
 
 
 class Place:
-    """A group of nodes in a namespace and of a tenant, each of which may be None.
+    """Names and calls for a group of nodes in one namespace and of one tenant; None for the default one or no tenant.
 
     `graph` is a `GraphCapabilities`, whose module imports this one. Every `corpus_value` that a test writes begins
     with the same mark, so that the suite recognizes the value in the result of every query.
@@ -71,7 +71,7 @@ class Place:
         return item
 
     def write_args(self, name: str, kind: str, item: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments with which an operation of this name writes one item; a batch gets an upsert of it."""
+        """Return the arguments to write one item: of an upsert, or of a batch or transaction with this upsert."""
         args = {kind: [item]}
         return {MANY[name]: [self.item(f"upsert_{kind}", **args)]} if name in MANY else args
 

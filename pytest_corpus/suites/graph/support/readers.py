@@ -66,7 +66,7 @@ class Readers:
         return name
 
     def _shows_new_nodes(self, name: str) -> None:
-        """Check that an operation shows nodes that no query asked for before; a stream also depends on `query`."""
+        """Check that an operation shows new nodes, which no cache has; before a stream, check a wrong `query`."""
         if name == "stream_query" and self.correct_for_nodes().get("query") is False:
             self._shows_new_nodes("query")
         sandbox = self._graph.sandbox(own=False)
@@ -75,7 +75,7 @@ class Readers:
             sandbox.expect_values(name, values, "the nodes that were written")
 
     def skip_if_others_work(self, name: str, others: Mapping[str, bool]) -> None:
-        """Check that an operation works. Raises NotApplicable for a query of an unknown dialect if another works."""
+        """Check that an operation works. If queries have no known dialect, raises NotApplicable if others work."""
         try:
             self._graph.require(name)
         except NotAssessed as unknown:
@@ -152,8 +152,8 @@ def _exclude_wrong_edge_readers(
 class GraphSettling(Settling):
     """Measures the delay of writes to nodes, by each operation that shows nodes.
 
-    Each group of ids settles separately, and so do the group's edges. A request without a group reads its namespace, or
-    else the seeds. A test that reads more pauses first.
+    A group of ids has its own delay, and so have its edges. A request that names no group counts as a read of its
+    namespace or, without one, of the seeds. A test that reads more than this must wait itself.
     """
 
     write_independent = frozenset({"capabilities", "health", "upsert_nodes"})
@@ -259,7 +259,7 @@ DELETES = {"delete_nodes": "GRA-DELETE-1", "delete_edges": "GRA-DELETE-2"}
 
 
 class GraphPrerequisites(Prerequisites):
-    """Finds out if tests can rely on an operation: queries need a known dialect, requests with ids accepted ids."""
+    """Finds out if tests can rely on an operation. Queries need a known dialect, other requests need accepted ids."""
 
     _calls: GraphCapabilities
 

@@ -45,7 +45,7 @@ class Dialects:
         return self.row(dialect).spellings.get(purpose, ())
 
     def was_tried(self, purpose: str, dialect: str) -> bool:
-        """True if the spellings of a query were tried, so its accepted spelling, or their refusal, is known."""
+        """True if the spellings of a query were tried, with or without success."""
         return (dialect, purpose) in self._taken
 
     def attempt(self, purpose: str, dialect: str, attempt: Callable[[str], Reply]) -> tuple[str, list[Reply]]:

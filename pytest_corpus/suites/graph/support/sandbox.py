@@ -68,7 +68,7 @@ class NodeViews(Place):
         return self._in_turn(self.graph.readers.for_nodes())
 
     def _in_turn(self, readers: list[str]) -> str:
-        """Return the next of these operations; its choice depends on the read, the case of the test and the seed."""
+        """Return one of these operations. Successive reads, the cases of a test and other seeds get different ones."""
         return readers[inputs.next_in_rotation("reader") % len(readers)]
 
     def query_values(self, operation: str, purpose: str, *, dialect: str | None = None, **params: Any) -> list[str]:

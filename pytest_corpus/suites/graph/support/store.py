@@ -75,7 +75,7 @@ class GraphStore(Store):
 
     @property
     def most_nodes(self) -> int:
-        """The number of stored nodes from which on those of earlier tests are deleted."""
+        """If this many nodes are stored, the suite deletes the nodes of earlier tests."""
         apart = all(map(self._graph.capabilities.flag, ("supports_namespaces", "supports_property_filters")))
         return MANY_NODES if apart else MANY_SEEN
 

@@ -112,7 +112,7 @@ PERMANENT = ("BadRequest", "NotSupported")
 """The classes with which an adapter may refuse a valid value that its provider does not accept (R117)."""
 
 MOST_MODELS = 5
-"""The most listed models that are tried; a catalogue may be long, and each call costs money."""
+"""The suite tries at most this many listed models; a catalogue may be long, and each call costs money."""
 
 MINIMUM = 16
 """The largest minimum of `max_tokens` that a provider may have (R117)."""

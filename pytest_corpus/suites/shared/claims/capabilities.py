@@ -173,7 +173,7 @@ class TestStreamingClaim:
 
 
 MOST_LISTED = 20
-"""The most listed models that are asked; a catalogue may have hundreds."""
+"""The suite calls at most this many listed models; a catalogue may have hundreds."""
 
 
 class TestModels:

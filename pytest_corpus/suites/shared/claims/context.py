@@ -62,8 +62,8 @@ UNKNOWN_ARGUMENT: dict[str, Any] = {"vendor_hint": {"a": 1}}
 """An argument that no document defines."""
 
 AHEAD_MS = 20_000
-"""The shortest time left of deadlines that the adapter passes on. It is long, so that an own limit of the adapter for
-its provider would be shorter."""
+"""Deadlines that the adapter must pass on leave at least this much time: more than an adapter's own limit for its
+provider, which must not replace the deadline."""
 
 LONGEST: dict[str, Any] = {
     "request_id": "req~1.a_b:" + "x" * 246,

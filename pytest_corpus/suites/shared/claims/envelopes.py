@@ -130,8 +130,8 @@ TOGETHER_MS = 60
 """The delay of the provider while two streams overlap."""
 
 GIVEN_UP_S, FREED_S, WORK_MS = (0.4, 1.6), 1.0, 4_000
-"""Time limits: after which a stream is abandoned (the second for slow providers), for the end of its work, and the
-provider's delay."""
+"""The seconds until a stream is abandoned (the second number is for slow providers), the seconds in which its work must
+end, and the provider's delay."""
 
 
 ATTEMPTS = 2

@@ -45,7 +45,7 @@ BUDGET_MS = 3_000
 LONGEST_SCOPE = 256
 HINTLESS = ("quota_exhausted", "unavailable", "network")
 BROKEN_STREAMS = [{"form": "unfinished"}, {"form": "reset"}]
-"""The ways in which a provider's stream breaks; clients often take the first for a normal end."""
+"""The ways in which a provider's stream breaks. Clients often mistake the first one for a normal end."""
 
 ALL_KINDS = [kind for kinds in REQUIREMENTS.values() for kind in kinds]
 
@@ -330,7 +330,7 @@ def answer_to_fault(
     sound: Callable[[Reply | StreamReply], bool] | None = None,
     **options: Any,
 ) -> Reply | StreamReply:
-    """Send a request while the provider fails, and return the answer. `sound` has the meaning of `call_with_fault`."""
+    """Send a request while the provider fails, and return the answer. See `call_with_fault` for `sound`."""
 
     def ask() -> Reply | StreamReply:
         def send(fresh: Subject) -> Reply | StreamReply:

@@ -243,7 +243,7 @@ def call_slow_provider(subject: Subject, name: str, kind: str) -> Reply | Stream
 
 
 def durations_by_frame(subject: Subject, exchange: Exchange) -> dict[int, Any]:
-    """Return `ms` by frame number: a unary answer has number 0; a stream, its content frames after the delay."""
+    """Return `ms` by frame number. A unary answer has number 0. Of a stream, only content after the delay counts."""
     if not exchange.streaming:
         return dict(enumerate(frame.body.get("ms") for frame in exchange.frames))
     return {
@@ -291,7 +291,7 @@ def reversible_encodings(tenant: str) -> set[str]:
 
 
 SHORT = 7
-"""The length of a canary that is shorter than the prefix that counts as a leak."""
+"""The length of a short canary: less than the prefix of a long canary that counts as a leak."""
 
 
 class TestIdPrivacy:

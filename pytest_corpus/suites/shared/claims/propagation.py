@@ -133,7 +133,9 @@ def provider_ops_of(subject: Subject, name: str) -> tuple[str, ...]:
 
 
 def obstacle_to(subject: Subject, fact: str) -> NotAssessed:
-    """Return the reason for not assessing an adapter that passed this context member on in no way that the suite sees.
+    """Return the reason why it cannot be assessed if an adapter passes on this context member.
+
+    The suite sees none of the values that the adapter passed on.
 
     Raises:
         Undecided: the provider is reached through a tunnel, which cannot see the member.

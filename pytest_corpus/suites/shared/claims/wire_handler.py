@@ -91,7 +91,9 @@ def distinct_requests(subject: Subject) -> tuple[list[dict[str, Any]], list[Any]
 
 
 def for_new_tenant(subject: Subject, request: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the request as a new tenant, so that no cache answers it, unless the answer depends on stored data."""
+    """Return the request with a new tenant, so that no cache answers it.
+
+    It is returned unchanged if the answer depends on stored data, or if tenants are not claimed."""
     stores = any(subject.operation(name).mutating for name in subject.operations())
     if stores or subject.capabilities.flag("supports_multi_tenant") is not True:
         return request
@@ -201,7 +203,7 @@ class TestWireHandler:
 
     @pytest.mark.requirement("COM-WIRE-14")
     def test_any_read_may_be_the_first_call(self, subject: Subject) -> None:
-        """Each operation that only reads works as the first call of an instance; its data may be missing."""
+        """Each operation that only reads works as the first call of an instance, or reports missing data."""
         if subject.client.remote is not None:
             raise NotApplicable("the adapter runs outside this process, and is not started anew for a test")
         for name in subject.operations(streaming=False):
@@ -258,7 +260,7 @@ class TestWireHandler:
     @pytest.mark.requirement("COM-NUM-1")
     @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf], ids=["nan", "infinity", "minus_infinity"])
     def test_numbers_that_are_not_finite_are_refused(self, subject: Subject, number: float) -> None:
-        """NaN is refused wherever an operation takes a number; each infinity is tried in every fourth place."""
+        """NaN is refused in every numeric argument; each infinity is sent in every fourth of them."""
         subject.require(subject.principal)
         requests = [each for each in subject.requests.with_number(number) if subject.works(each.op)]
         if math.isinf(number):
@@ -271,7 +273,7 @@ class TestWireHandler:
     @pytest.mark.requirement("COM-NUM-5")
     @pytest.mark.parametrize("number", [math.nan, math.inf], ids=["nan", "infinity"])
     def test_attributes_hold_finite_numbers(self, subject: Subject, number: float) -> None:
-        """NaN and infinities are refused deep inside `attrs` too; the other operations take turns."""
+        """NaN and infinity are refused deep inside `attrs` too, by the principal operation and some others."""
         subject.require(subject.principal)
         for name in subject.working_operations(
             operations_for_case(subject.deadline_operations(), subject.principal, int(math.isnan(number)))

@@ -8,7 +8,7 @@ from pytest_corpus.kit.outcomes import Blocked
 
 
 def matches_of(result: Any, by: str = "VEC-QUERY-1") -> list[Mapping[str, Any]]:
-    """Return the matches of a query result. Raises Blocked, by the requirement `by`, without a list of matches."""
+    """Return the matches of a query result. Raises Blocked (by the requirement `by`) if they are not a list."""
     matches = result.get("matches") if isinstance(result, Mapping) else None
     if not isinstance(matches, list):
         raise Blocked(by, "a query result has no list of matches")

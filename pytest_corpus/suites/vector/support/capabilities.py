@@ -71,7 +71,7 @@ class VectorCalls(Subject):
 
     @property
     def dimensions(self) -> int:
-        """The dimensions of plain vectors: the ones that capabilities or errors require, or else a few."""
+        """The length of plain vectors: as required, if capabilities or errors state it, else small."""
         return self.shared.find_once("dimensions", self._find_dimensions)
 
     def _find_dimensions(self) -> int:
@@ -140,7 +140,7 @@ class VectorCalls(Subject):
         return self.namespaces and self.shared.find_once("knows_subtypes", names_subtype)
 
     def wait_for_index(self, attempt: Callable[[], Reply], filled: bool) -> Reply:
-        """Return the answer of `attempt`, repeated while an index with data is not ready (SPECIFICATION 9.5)."""
+        """Call `attempt` and return its answer; if `filled`, repeat it until the index is ready (SPECIFICATION 9.5)."""
         return self.retries.repeat_until_ready(attempt, INDEX_TRIES, INDEX_WAIT_S) if filled else attempt()
 
     @contextmanager

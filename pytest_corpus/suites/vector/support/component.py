@@ -112,7 +112,7 @@ class Vector(VectorCalls):
     faults: VectorFaults
 
     def sandbox(self, *items: Item, tenant: str | None = None, name: str = "", **made: Any) -> VectorSandbox:
-        """Create a namespace with these vectors; without namespaces, empty the default one. Raises Blocked."""
+        """Create a namespace with these vectors, or empty and fill the only one. Raises Blocked on failure."""
         ctx = tenant_context(tenant)
         dimensions, metric = made.get("dimensions", self.dimensions), made.get("metric", self.metric)
         self.shared.actions.done |= {RANKING} if "metric" in made else set()
@@ -204,7 +204,7 @@ class Vector(VectorCalls):
         return [] if failed and reads and self.is_empty_answer(reply) and not self._holds_something(reply) else failed
 
     def _holds_something(self, reply: Reply | StreamReply) -> bool:
-        """True if UNAVAILABLE answers a query of a namespace with vectors. INDEX_NOT_READY is not judged here."""
+        """True if a query of a namespace with vectors is answered UNAVAILABLE; always False for INDEX_NOT_READY."""
         if reply.is_a("IndexNotReady"):
             return False
         request = reply.exchange.request

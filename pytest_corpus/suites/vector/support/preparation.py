@@ -117,7 +117,7 @@ class Preparation:
             self._await_index({**self._vector.query_args(), **self._vector.namespace_arg(name)}, tenant_context(tenant))
 
     def _await_index(self, query: Mapping[str, Any], ctx: Mapping[str, Any]) -> None:
-        """Wait until a filled namespace can be queried; not if an earlier namespace could be queried immediately."""
+        """Wait until a filled namespace can be queried, unless an earlier one could be queried immediately."""
         ask = partial(self._vector.call, "query", query, ctx)
         if self._vector.shared.index_lags is not False:
             self._vector.shared.index_lags = ask().is_a("IndexNotReady")
@@ -171,7 +171,7 @@ class VectorSettling(Settling):
 
 
 class VectorProbe(Probe):
-    """Vectors of one direction in a new namespace."""
+    """Writes and deletes vectors of one direction in a new namespace, and reads them with `query`."""
 
     readers = ("query",)
 

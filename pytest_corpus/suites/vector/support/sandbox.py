@@ -33,7 +33,7 @@ CERTAIN = 10
 """An exact search finds all vectors if at most this number of matches is requested (R113)."""
 
 MISSES = 20
-"""The number of vectors that are not found after which the search ends, for expected and for other vectors."""
+"""The search for expected vectors ends after this many were not found, and so does the search for other vectors."""
 
 
 class VectorSandbox:
@@ -177,7 +177,7 @@ class VectorSandbox:
         return found
 
     def _all_matches(self, total: int, args: Mapping[str, Any]) -> dict[str, Mapping[str, Any]] | None:
-        """Return the matches of one query for all vectors: empty if the limit is too low, None if it is refused."""
+        """Return the matches of a query for all vectors: empty if `max_top_k` is too low, None if it is refused."""
         if self.vector.limits.cap_matches(total) < total:
             return {}
         try:
@@ -206,7 +206,7 @@ class VectorSandbox:
         """Return the matches, if all of them were written by the suite.
 
         Raises:
-            NotAssessed: the namespace has vectors of others.
+            NotAssessed: the namespace has vectors that the suite did not write.
             Blocked: it has vectors that an earlier test deleted.
         """
         strange = [] if self.vector.namespaces else [id_of(each) for each in matches if id_of(each) not in self.known]

@@ -35,7 +35,7 @@ from pytest_corpus.suites.vector.support.preparation import Preparation
 from pytest_corpus.suites.vector.support.shared import DROPPING, ids_in, namespace_of, namespaces_in, wait_for_drop
 
 SHARED = 4
-"""Concurrent tests leave one namespace in this many for the data that several tests read."""
+"""One of this many namespaces is reserved for the data that several concurrent tests read."""
 
 KEPT_VECTORS = 30
 """The largest number of vectors that stay after a test in a namespace that tests share."""
@@ -269,7 +269,7 @@ class VectorStore(Store):
         ]
 
     def _used_before(self) -> list[Thing]:
-        """Return the other namespaces, except those of sandboxes and the last used namespace."""
+        """Return the namespaces that no running test holds, except the last used one."""
         held = self._held_namespaces
         return [thing for thing in self.existing_namespaces[:-1] if thing not in held]
 

@@ -211,7 +211,7 @@ def changed_arguments(embedding: Embedding, text: str, changed: str) -> dict[str
 
 
 def expect_usual_answers_of_other_operations(embedding: Embedding, text: str, ctx: Mapping[str, Any]) -> None:
-    """Check that other operations with the key of an `embed` in their context get their usual answers."""
+    """Check that other operations get their usual answers in `ctx`, whose idempotency key an `embed` has used."""
     if embedding.works("count_tokens"):
         counted = embedding.requests.with_text("count_tokens", text)
         alone = embedding.tokens_of(expect.success(embedding.call("count_tokens", counted), "a token count"))
@@ -244,8 +244,8 @@ def failing_batch(
 ) -> tuple[Embedding, list[str], Reply, int]:
     """Send a batch to a new instance while one call of its provider fails.
 
-    In the way `fallback`, the call for the whole batch fails first, with the same fault or with `before`; then one
-    call for a text fails.
+    If `way` is `fallback`, first the call for the whole batch fails, with the fault `before` if given, else with
+    `kind`. Then one call for a single text fails.
 
     Returns:
         the instance, the texts, the answer, and the number of texts that may fail: all if a call has several texts.
@@ -293,7 +293,7 @@ def batch_with_fallback(
 
 @remembered
 def fall_back_in_context(embedding: Embedding) -> tuple[dict[str, Any], Reply]:
-    """Return a context, and the answer in it to a batch whose texts are embedded one by one after a refusal."""
+    """Send a batch in a new context while the provider refuses whole batches; return the context and the answer."""
     many = require_batch_size(embedding, 3)
     embedding.faults.provider_op("embed_batch")
     fresh = embedding.fresh()

@@ -12,7 +12,7 @@ from pytest_corpus.suites.embedding.support.scenarios.batches import class_of
 from pytest_corpus.suites.embedding.support.texts import OTHER
 
 BEYOND = {"one_more": (1, 1), "a_word_more": (1, 9), "twice": (2, 0), "many_times": (6, 11)}
-"""The lengths of texts that are too long: a multiple of the limit, and more characters."""
+"""The lengths of texts that are too long: a factor for the limit, and the number of characters to add."""
 
 CUT = {"embed": "EMB-TRUNC-1", "embed_batch": "EMB-TRUNC-8", "stream_embed": "EMB-TRUNC-11"}
 """The requirement that an operation truncates a text that is too long."""

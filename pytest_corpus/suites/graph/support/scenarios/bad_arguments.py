@@ -135,7 +135,7 @@ SPOILED_EDGES: dict[str, dict[str, Any]] = {
     "target_number": {"dst": 7},
     "not_finite": {"properties": {"corpus_size": math.nan}},
 }
-"""The changes to a valid item, so that it alone may be refused."""
+"""Changes of a valid edge, each of which makes the edge invalid."""
 
 SPOILED_IDS: dict[str, Any] = {"empty": "", "number": 7, "null": None, "list": ["n1"]}
 

@@ -219,7 +219,7 @@ COUNT, ODD, CROWD = 11, 6, 105
 """The number of nodes to list in pages, the number of unusual ids among them, and more than a page holds."""
 
 PREDICATES: dict[str, Any] = {"greater": {"$gt": 1}, "choice": {"in": [2]}, "list": [2], "null": None}
-"""Terms of a filter that the value 1 does not satisfy. 2 satisfies them if they are not plain values."""
+"""Terms of a filter. As predicates, they select nodes with the value 2, or no nodes, but never nodes with 1."""
 
 
 def listable_sandbox(graph: Graph) -> GraphSandbox:

@@ -99,7 +99,7 @@ def expect_class(failure: Any, *families: str) -> None:
 LOOP, PARALLEL = "a loop", "a second edge of one label between the same nodes"
 
 EDGES = {LOOP: (("a", "a"),), PARALLEL: (("a", "b"), ("a", "b"))}
-"""By kind of edge: the sources and targets of edges that are written to find out if it is accepted."""
+"""The sources and targets of edges that are written to find out if a graph accepts edges of this kind."""
 
 
 def accepts_edges(graph: Graph, kind: str) -> bool:

@@ -62,7 +62,7 @@ TYPED: dict[str, Any] = {
     "false": False,
     "digits": "3",
 }
-"""The values of nodes of one key: each is the parameter of a query that finds its own node and no other."""
+"""Values of the key that queries search by. A query with one of them must find only the node with this value."""
 
 ASKED = ("integer", "small_integer", "float", "text", "empty", "true", "digits")
 """The kinds of values that queries look for; streams look for the last one, and for half of the others."""
@@ -107,7 +107,7 @@ def find_values(
 
 
 def ask_in(sandbox: GraphSandbox, name: str, items: list[dict[str, Any]]) -> list[Any] | None:
-    """Send queries in large batches or transactions; return the results, or None if one is refused whole (R138)."""
+    """Send queries in large batches or transactions; return the results, or None if a request is refused (R138)."""
     most, found = sandbox.graph.capabilities.limit("max_batch_ops") or len(items), []
     for start in range(0, len(items), most):
         reply = sandbox.call_many(name, *items[start : start + most])
@@ -126,7 +126,7 @@ def ask_in(sandbox: GraphSandbox, name: str, items: list[dict[str, Any]]) -> lis
 
 
 def refuses_parameters(names: Sequence[str]) -> bool:
-    """True if these error classes may refuse a parameter; a parse error instead shows that it was part of the query."""
+    """True if an error of these classes may refuse a parameter. A parse error may not: parameters are not parsed."""
     permanent = any(is_a(name, family) for name in names for family in PERMANENT)
     return permanent and not any(is_a(name, "QueryParseError") for name in names)
 
@@ -137,7 +137,7 @@ def is_not_supported(result: Any) -> bool:
 
 
 def tricky_nodes(graph: Graph) -> tuple[GraphSandbox, dict[str, tuple[str, str]]]:
-    """Return a sandbox with a node for each tricky key, and one more; and by kind the key and the node's value."""
+    """Write a node for each tricky key, and one other node; return the sandbox and, by kind, keys and node values."""
     sandbox = graph.sandbox(own=False)
     nodes = {}
     for kind, value in TRICKY.items():
@@ -183,10 +183,10 @@ CHAIN = 4
 
 HUBS = ("number", "text", "none")
 KINDS = {"a": "number", "b": "other", "c": "text", "d": "number", "ab": "other", "ac": "number"}
-"""The names of the values that filters of traversals use: for start nodes, and for the targets of edges."""
+"""The target nodes of traversals with filters, and the name of the value that each of them has."""
 
 PLAIN: dict[str, Any] = {"number": 1, "other": 2, "text": "text", "none": "none"}
-"""The values of these names, if a store refuses unusual texts."""
+"""The named values for a store that refuses unusual texts."""
 
 Chain = tuple[GraphSandbox, tuple[dict[str, Any], ...]]
 """A place with nodes n0, n1 ... and its edges e0, e1 ... from each to the next, of two labels in turn."""
@@ -230,10 +230,10 @@ def typed_property(value: Any) -> dict[str, Any]:
 
 
 def filterable_sandbox(graph: Graph) -> tuple[GraphSandbox, dict[str, Any]]:
-    """Return start nodes with edges to the same targets, and the values to filter by, unusual texts if accepted
-    (R138).
+    """Write start nodes with edges to the same targets; return the sandbox, and the values to filter by.
 
-    Each edge has the value of its target, and each start node the value of its filter.
+    There is a start node for each value. Each edge has the value of its target. Some values are unusual texts, if
+    the adapter accepts these (R138).
     """
     graph.require("traversal", "upsert_nodes", "upsert_edges")
 

@@ -66,7 +66,7 @@ def injections(victim: str) -> dict[str, str]:
 
 
 def nodes_with_labels(sandbox: GraphSandbox, victim: str) -> dict[str, Item]:
-    """Return a node for each of some words, with the word as its label. A store may make a table per label."""
+    """Return nodes whose labels are unusual words. They are few, because a store may create a table for each label."""
     words = {**vocabulary.choose(WORDS, MOST_LABELS, LABELS), **INJECTIONS, **vocabulary.choose(RESERVED, FEW_LABELS)}
     labels = vocabulary.fill_in(words, "L") | injections(sandbox.key(victim))
     return {
@@ -81,7 +81,7 @@ def nodes_with_ids(sandbox: GraphSandbox, words: Mapping[str, str]) -> dict[str,
 
 
 def properties() -> dict[str, dict[str, str]]:
-    """Return properties with some of the words as values, and others with some of them as keys."""
+    """Return groups of properties: in some, the values are unusual words, in others the keys."""
     values = vocabulary.group_words(vocabulary.fill_in({**WORDS, **INJECTIONS}, "w"))
     keys = vocabulary.group_words(vocabulary.fill_in({**WORDS, **INJECTIONS, **RESERVED}, "w"))
     return {

@@ -136,7 +136,7 @@ def expect_within_limit(llm: LLM, limit: int, reply: Reply | StreamReply, usage:
 
 
 def require_overrun(llm: LLM, result: Any) -> None:
-    """Raise NotAssessed if it is unknown that an accepted prompt exceeded the window."""
+    """Raise NotAssessed for an accepted prompt that cannot be shown to exceed the window."""
     if result is None or llm.works("count_tokens"):
         return
     usage = result.get("usage") if isinstance(result, Mapping) else None

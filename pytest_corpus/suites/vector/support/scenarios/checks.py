@@ -247,7 +247,7 @@ BAD: tuple[tuple[Mapping[int, str], ...], ...] = (
     *(tuple({at: kind} for kind in kinds) for at, kinds in enumerate((KINDS[::2], KINDS, ENDS))),
     ({1: "wrong_dimension", 3: "no_vector"}, {1: "empty_id", 3: "wrong_type"}),
 )
-"""By index in the batch: the kind of a bad item. The groups have one in three items, or two in four."""
+"""Groups of batches. A batch is written as the kinds of its bad items by index: one of three items, or two of four."""
 
 
 @remembered
@@ -338,7 +338,7 @@ def rankings(vector: Vector, metric: str) -> list[Ranking]:
 
 @remembered_by_all
 def _ranked_queries(vector: Vector, metric: str) -> list[tuple[Any, ...]]:
-    """Return the members of each ranking."""
+    """Return the arguments of each `Ranking`."""
     spelled = vector.features.spell_metric(metric)
     vector.features.need_direction(metric)
     vector.shared.actions.done |= {RANKING, WRITING, READING}
