@@ -77,7 +77,7 @@ class ReferenceAdapter(Admission, FaultMapping, Telemetry):
         except Exception as fault:  # noqa: BLE001 - the boundary: every fault becomes an envelope
             return self.failure(call, fault)
         finally:
-            self.settle(call, "Unavailable")  # for a call that was abandoned; all others are settled by now
+            self.report_end(call, "Unavailable")  # for a call that was abandoned; all others are settled by now
             self.load.release(call)
 
     async def handle_stream(self, envelope: Mapping[str, Any]) -> AsyncGenerator[dict[str, Any], None]:
@@ -91,7 +91,7 @@ class ReferenceAdapter(Admission, FaultMapping, Telemetry):
         except Exception as fault:  # noqa: BLE001 - the boundary: every fault becomes the terminal frame
             yield self.failure(call, fault)
         finally:
-            self.settle(call, "Unavailable")
+            self.report_end(call, "Unavailable")
             self.load.release(call)
 
     def admit(self, call: Call, envelope: Mapping[str, Any]) -> None:
@@ -107,17 +107,17 @@ class ReferenceAdapter(Admission, FaultMapping, Telemetry):
         self.route(call)
 
     def success(self, call: Call, result: Any) -> dict[str, Any]:
-        self.settle(call, "OK")
+        self.report_end(call, "OK")
         return {"ok": True, "code": "OK", "ms": call.ms, "result": result}
 
     def frame(self, call: Call, chunk: Chunk) -> dict[str, Any]:
         if chunk["is_final"]:  # before the frame is out: a consumer need not come back for more
-            self.settle(call, "OK")
+            self.report_end(call, "OK")
         return {"ok": True, "code": "STREAMING", "ms": call.ms, "chunk": chunk}
 
     def failure(self, call: Call, fault: Exception) -> dict[str, Any]:
         error = fault if isinstance(fault, AdapterError) else self.map_fault(fault)
-        self.settle(call, error.kind.name)
+        self.report_end(call, error.kind.name)
         return {
             "ok": False,
             "code": error.kind.code,
@@ -169,11 +169,11 @@ class ReferenceAdapter(Admission, FaultMapping, Telemetry):
         if self.provider is None or call.operation is None:
             return
         try:
-            await self.provider.reached(call.operation.op, **self.handed_on(call), **facts)
+            await self.provider.reached(call.operation.op, **self.forwarded_context(call), **facts)
         except Exception as fault:  # noqa: BLE001 - a provider may raise anything
             raise self.map_fault(fault) from None
 
-    def handed_on(self, call: Call) -> dict[str, Any]:
+    def forwarded_context(self, call: Call) -> dict[str, Any]:
         """Return the part of the context that the provider gets: trace and deadline (SPECIFICATION 6.1, 11.3)."""
         given = {"traceparent": call.traceparent, "deadline_ms": call.deadline_ms}
         return {name: value for name, value in given.items() if value is not None}

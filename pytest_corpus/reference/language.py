@@ -18,7 +18,7 @@ class Language:
         tokens: list[str] = self.token.findall(text)
         return tokens
 
-    def tokens(self, text: str) -> int:
+    def token_count(self, text: str) -> int:
         return len(self.split(text))
 
     def draft(self, seed: str) -> str:

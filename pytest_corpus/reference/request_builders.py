@@ -60,10 +60,10 @@ class ReferenceClient:
             ctx["deadline_ms"] = int(time.time() * 1000) + self.budget_ms
         if BY_OP[op].mutating:
             ctx["idempotency_key"] = uuid.uuid4().hex
-        return {"op": op, "ctx": _given(ctx), "args": _given({**deepcopy(ARGUMENTS.get(op, {})), **args})}
+        return {"op": op, "ctx": _drop_none(ctx), "args": _drop_none({**deepcopy(ARGUMENTS.get(op, {})), **args})}
 
 
-def _given(values: Mapping[str, Any]) -> dict[str, Any]:
+def _drop_none(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 

@@ -22,7 +22,7 @@ class Telemetry:
     metrics: MetricsSink | None
     deadline_buckets = ((0, "expired"), (1, "lt_1s"), (60, "lt_60s"), (math.inf, "ge_60s"))
 
-    def settle(self, call: Call, outcome: str) -> None:
+    def report_end(self, call: Call, outcome: str) -> None:
         """Report the end of a call, "OK" or an error class. Repeated calls of this method have no effect."""
         if call.settled:
             return

@@ -133,7 +133,7 @@ class ClientLLM(ReferenceLLM):
 
     async def count_tokens(self, call: Call) -> dict[str, int]:
         self.read_model(call)
-        return {"tokens": self.tokens(call.args.required_text("text"))}
+        return {"tokens": self.token_count(call.args.required_text("text"))}
 
     async def stream(self, call: Call) -> AsyncGenerator[dict[str, Any], None]:
         prompt = self.read_prompt(call)

@@ -32,8 +32,8 @@ class LateVector(ReferenceVector):
         super().__init__(metrics=metrics, provider=provider)
         self.history: dict[int, list[tuple[float, Space, list[Item]]]] = {}
 
-    def touch(self, space: Space) -> None:
-        super().touch(space)
+    def mark_changed(self, space: Space) -> None:
+        super().mark_changed(space)
         kept = self.history.setdefault(id(space), [(0.0, space, [])])
         kept.append((time.monotonic(), space, list(space.items.values())))
 

@@ -59,7 +59,7 @@ class ReferenceEmbedding(EmbeddingArguments, Answers, Accounting, ReferenceAdapt
         """Return `{embedding, model, text, tokens_used, truncated}`."""
         job = self.read_job(call)
         embedding = self.recall(call, job) or await self.ask(call, job)
-        self.account([job])
+        self.count_texts([job])
         return self.result(job, embedding)
 
     async def embed_batch(self, call: Call) -> dict[str, Any]:
@@ -73,7 +73,7 @@ class ReferenceEmbedding(EmbeddingArguments, Answers, Accounting, ReferenceAdapt
                 failures[index] = outcome
             else:
                 done[index] = outcome
-        self.account([jobs[index] for index in done])
+        self.count_texts([jobs[index] for index in done])
         return self.batch_result(options, texts, jobs, done, failures)
 
     async def stream_embed(self, call: Call) -> AsyncGenerator[Chunk, None]:
@@ -83,7 +83,7 @@ class ReferenceEmbedding(EmbeddingArguments, Answers, Accounting, ReferenceAdapt
         for index, chunk in enumerate(self.chunks(job)):
             await self.reach(call, chunk=index)
             if chunk["is_final"]:
-                self.account([job])
+                self.count_texts([job])
             yield chunk
 
     async def count_tokens(self, call: Call) -> dict[str, int]:
@@ -92,7 +92,7 @@ class ReferenceEmbedding(EmbeddingArguments, Answers, Accounting, ReferenceAdapt
             self.read_model(call)
         text = call.args.required_text("text")
         await self.reach(call)
-        return {"tokens": self.tokens(text)}
+        return {"tokens": self.token_count(text)}
 
     async def get_stats(self, call: Call) -> dict[str, float]:  # noqa: ARG002 - has the shape of all operations
         return self.statistics.report()
@@ -110,7 +110,7 @@ class ReferenceEmbedding(EmbeddingArguments, Answers, Accounting, ReferenceAdapt
             await self.reach(call, items=len(jobs))
         except AdapterError as fault:
             return await self.ask_one_by_one(call, jobs, fault)
-        return [self.embedded(call, job) for job in jobs]
+        return [self.embed_job(call, job) for job in jobs]
 
     async def ask_one_by_one(
         self, call: Call, jobs: Sequence[Job], fault: AdapterError
@@ -130,9 +130,9 @@ class ReferenceEmbedding(EmbeddingArguments, Answers, Accounting, ReferenceAdapt
 
     async def ask(self, call: Call, job: Job) -> Embedding:
         await self.reach(call)
-        return self.embedded(call, job)
+        return self.embed_job(call, job)
 
-    def embedded(self, call: Call, job: Job) -> Embedding:
+    def embed_job(self, call: Call, job: Job) -> Embedding:
         """Return the provider's embedding of a job, and cache it."""
         embedding = self.embedding(job)
         if key := self.cache_key(call, job):

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pytest_corpus.reference.embedding.arguments import EmbedOptions, Job
-from pytest_corpus.reference.embedding.feature_space import FeatureSpace, Vector, unit
+from pytest_corpus.reference.embedding.feature_space import FeatureSpace, Vector, unit_vector
 from pytest_corpus.reference.errors import AdapterError
 from pytest_corpus.reference.foundation import Chunk
 
@@ -26,15 +26,15 @@ class Answers(FeatureSpace):
         """Return the vector of a job, normalized if the request asks for it and the provider does not do it."""
         vector = self.source_vector(job)
         at_source = self.features["normalizes_at_source"]
-        return self.normalized(vector) if job.options.normalize and not at_source else vector
+        return self.normalize_vector(vector) if job.options.normalize and not at_source else vector
 
     def source_vector(self, job: Job) -> Vector:
         model = job.options.model
         vector = self.sum_of_features(job.text, model, self.models[model])
-        return unit(vector) if self.features["normalizes_at_source"] else vector
+        return unit_vector(vector) if self.features["normalizes_at_source"] else vector
 
-    def normalized(self, vector: Vector) -> Vector:
-        return unit(vector)
+    def normalize_vector(self, vector: Vector) -> Vector:
+        return unit_vector(vector)
 
     def result(self, job: Job, embedding: Embedding) -> dict[str, Any]:
         """Return an `embedding.types.result`, valid under both editions (SCHEMA 4.3.2)."""
@@ -42,7 +42,7 @@ class Answers(FeatureSpace):
             "embedding": embedding,
             "model": job.options.model,
             "text": job.text,
-            "tokens_used": self.tokens(job.text),
+            "tokens_used": self.token_count(job.text),
             "truncated": job.truncated,
         }
 
@@ -59,7 +59,7 @@ class Answers(FeatureSpace):
             "embeddings": [done[index] for index in sorted(done)],
             "model": options.model,
             "total_texts": len(texts),
-            "total_tokens": sum(self.tokens(jobs[index].text) for index in done),
+            "total_tokens": sum(self.token_count(jobs[index].text) for index in done),
             "failed_texts": [self.failed_text(index, texts[index], failures[index]) for index in sorted(failures)],
         }
 
@@ -73,5 +73,5 @@ class Answers(FeatureSpace):
         yield {"embeddings": [], "is_final": True, "usage": self.usage(job), "model": model}
 
     def usage(self, job: Job) -> dict[str, int]:
-        tokens = self.tokens(job.text)
+        tokens = self.token_count(job.text)
         return {"prompt_tokens": tokens, "total_tokens": tokens}

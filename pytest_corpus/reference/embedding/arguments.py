@@ -50,11 +50,11 @@ class EmbeddingArguments(Admission):
     def read_model(self, call: Call) -> str:
         model = call.args.required_text("model")
         if model not in self.models:
-            raise self.unknown_model(model)
+            raise self.unknown_model_error(model)
         call.labels["model"] = model  # only a listed name becomes a label
         return model
 
-    def unknown_model(self, model: str) -> AdapterError:
+    def unknown_model_error(self, model: str) -> AdapterError:
         rule = "is not available"
         return invalid("args.model", "MODEL_NOT_AVAILABLE", rule, error="ModelNotAvailable", model=model)
 
@@ -79,13 +79,13 @@ class EmbeddingArguments(Admission):
         cut = self.cut(text)
         truncated = len(cut) < len(text)
         if truncated and not (options.truncate and self.features["supports_truncation"]):
-            raise self.too_long(len(text), path)
+            raise self.too_long_error(len(text), path)
         return Job(cut, truncated, options)
 
     def cut(self, text: str) -> str:
         return text[: self.max_text_length]
 
-    def too_long(self, length: int, path: str) -> AdapterError:
+    def too_long_error(self, length: int, path: str) -> AdapterError:
         return invalid(
             path,
             "TEXT_TOO_LONG",

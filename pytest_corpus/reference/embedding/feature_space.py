@@ -27,7 +27,7 @@ class FeatureSpace(Language):
         return [(byte - 127.5) / 127.5 for byte in hashlib.shake_128(content).digest(dimensions)]
 
 
-def unit(vector: Sequence[float]) -> Vector:
+def unit_vector(vector: Sequence[float]) -> Vector:
     """Return the vector with the same direction and length 1."""
     length = math.hypot(*vector)
     return [component / length for component in vector]

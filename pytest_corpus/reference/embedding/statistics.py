@@ -45,10 +45,10 @@ class Accounting(Language, Telemetry):
     statistics: Statistics
     counted_requests = frozenset({"embed", "embed_batch", "stream_embed"})
 
-    def account(self, jobs: Sequence[Job]) -> None:
+    def count_texts(self, jobs: Sequence[Job]) -> None:
         """Count the texts that were embedded."""
         for job in jobs:
-            tokens = self.tokens(job.text)
+            tokens = self.token_count(job.text)
             self.statistics.add_text(tokens)
             self.count("tokens_total", tokens, {"model": job.options.model})
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_corpus.reference.errors import invalid
-from pytest_corpus.reference.graph.store import DEFAULT_NAMESPACE, Edge, Entity, Node, same
+from pytest_corpus.reference.graph.store import DEFAULT_NAMESPACE, Edge, Entity, Node, is_same
 from pytest_corpus.reference.request import Admission, Fields
 
 
@@ -78,4 +78,4 @@ class GraphArguments(Admission):
     def matches(self, entity: Entity, wanted: Mapping[str, Any]) -> bool:
         """True if an entity has all these properties with these values."""
         properties = entity.properties
-        return all(key in properties and same(properties[key], value) for key, value in wanted.items())
+        return all(key in properties and is_same(properties[key], value) for key, value in wanted.items())

@@ -26,7 +26,7 @@ class Batches(GraphWrites, ReferenceAdapter):
         results = []
         for index, (op, args) in enumerate(operations):
             draft = self.draft(call)
-            result = self.step(draft, index, op, args)
+            result = self.step_result(draft, index, op, args)
             if result["ok"]:
                 self.commit(call, draft)
             results.append(result)
@@ -39,7 +39,7 @@ class Batches(GraphWrites, ReferenceAdapter):
         await self.reach_in_time(call, self.read_timeout(call.args), items=len(operations))
         draft, results = self.draft(call), []
         for index, (op, args) in enumerate(operations):
-            result = self.step(draft, index, op, args)
+            result = self.step_result(draft, index, op, args)
             if not result["ok"]:
                 return {"results": [result], "success": False, "error": result["error"]}
             results.append(result)
@@ -73,7 +73,7 @@ class Batches(GraphWrites, ReferenceAdapter):
         self.tenants[call.tenant_hash] = draft
         self.cache.clear()
 
-    def step(self, draft: Space, index: int, op: str, args: Fields) -> dict[str, Any]:
+    def step_result(self, draft: Space, index: int, op: str, args: Fields) -> dict[str, Any]:
         """Run one operation of a batch or transaction; return its result. One failed item makes the operation fail."""
         try:
             return {"ok": True, "index": index, "result": self.perform_step(draft, op, args)}

@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_corpus.reference.graph.expressions import Expression, Expressions, Scope, member, sort_key
 from pytest_corpus.reference.graph.scanner import QueryError, QueryFeatureError, Row, ScannedQuery, Scanner
-from pytest_corpus.reference.graph.store import Edge, Entity, NamespaceGraph, Node, same
+from pytest_corpus.reference.graph.store import Edge, Entity, NamespaceGraph, Node, is_same
 
 Clause = Callable[[NamespaceGraph, list[Scope]], list[Scope]]
 
@@ -34,9 +34,9 @@ class QueryPart:
             labelled = set(self.labels) <= set(entity.labels)
         else:
             labelled = not self.labels or entity.label in self.labels
-        return labelled and all(same(member(entity, key), value(scope)) for key, value in self.properties.items())
+        return labelled and all(is_same(member(entity, key), value(scope)) for key, value in self.properties.items())
 
-    def named(self, entity: Entity, scope: Scope) -> Scope:
+    def bind(self, entity: Entity, scope: Scope) -> Scope:
         return {**scope, self.name: entity} if self.name else scope
 
 
@@ -84,7 +84,7 @@ class Cypher(Expressions, ScannedQuery):
             scanner.skip_required("AS")
             yield self.unwind_clause(value, self.read_variable())
         elif scanner.skip_if_next("WHERE"):
-            yield self.filtering(self.read_expression())
+            yield self.where_clause(self.read_expression())
         elif any(map(scanner.sees, NOT_OFFERED)):
             raise QueryFeatureError("uses a clause that is not offered")
         else:
@@ -96,7 +96,7 @@ class Cypher(Expressions, ScannedQuery):
     def unwind_clause(self, value: Expression, name: str) -> Clause:
         return lambda _, scopes: [{**scope, name: item} for scope in scopes for item in value(scope) or []]
 
-    def filtering(self, condition: Expression) -> Clause:
+    def where_clause(self, condition: Expression) -> Clause:
         return lambda _, scopes: [scope for scope in scopes if condition(scope) is True]
 
     def read_return(self) -> Clause:
@@ -189,7 +189,7 @@ def walk(graph: NamespaceGraph, pattern: Sequence[QueryPart], scope: Scope) -> I
     """Yield the variables of every match of a pattern in a graph."""
     for node in graph.nodes.values():
         if pattern[0].fits(node, scope):
-            yield from follow(graph, pattern[1:], node, pattern[0].named(node, scope), frozenset())
+            yield from follow(graph, pattern[1:], node, pattern[0].bind(node, scope), frozenset())
 
 
 def follow(
@@ -203,9 +203,9 @@ def follow(
     for edge, other in graph.neighbours(node.id, relationship.direction):
         if edge.id in used or not relationship.fits(edge, scope):
             continue
-        there, found = graph.nodes[other], relationship.named(edge, scope)
+        there, found = graph.nodes[other], relationship.bind(edge, scope)
         if target.fits(there, found):
-            yield from follow(graph, rest[2:], there, target.named(there, found), used | {edge.id})
+            yield from follow(graph, rest[2:], there, target.bind(there, found), used | {edge.id})
 
 
 def project_columns(columns: Sequence[Column], scopes: list[Scope]) -> list[tuple[Scope, Row]]:

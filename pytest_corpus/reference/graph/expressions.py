@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from pytest_corpus.reference.graph.scanner import QueryError, QueryFeatureError, Scanner
-from pytest_corpus.reference.graph.store import same
+from pytest_corpus.reference.graph.store import is_same
 
 Scope = dict[str, Any]
 """The variables of a row by name, and the parameters by name with a leading `$`."""
@@ -60,13 +60,13 @@ class Expressions:
     def read_comparison(self) -> Expression:
         left, scanner = self.read_sum(), self.scanner
         if scanner.skip_if_next("="):
-            return equal(left, self.read_sum())
+            return equality(left, self.read_sum())
         if scanner.skip_if_next("<>"):
-            alike = equal(left, self.read_sum())
+            alike = equality(left, self.read_sum())
             return lambda scope: not alike(scope)
         if scanner.skip_if_next("IN"):
             options = self.read_sum()
-            return lambda scope: any(same(left(scope), option) for option in options(scope))
+            return lambda scope: any(is_same(left(scope), option) for option in options(scope))
         if scanner.skip_if_next("IS", "NOT", "NULL"):
             return lambda scope: left(scope) is not None
         if scanner.skip_if_next("IS", "NULL"):
@@ -170,8 +170,8 @@ def variable_value(name: str) -> Expression:
     return value
 
 
-def equal(left: Expression, right: Expression) -> Expression:
-    return lambda scope: same(left(scope), right(scope))
+def equality(left: Expression, right: Expression) -> Expression:
+    return lambda scope: is_same(left(scope), right(scope))
 
 
 def order_comparison(order: Callable[[Any, Any], bool], left: Expression, right: Expression) -> Expression:

@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_corpus.reference.graph.expressions import member, sort_key
 from pytest_corpus.reference.graph.scanner import QueryError, QueryFeatureError, Row, ScannedQuery, Scanner
-from pytest_corpus.reference.graph.store import Edge, Entity, NamespaceGraph, Node, same
+from pytest_corpus.reference.graph.store import Edge, Entity, NamespaceGraph, Node, is_same
 
 CONSTANTS: Mapping[str, Any] = {"true": True, "false": False, "null": None, "asc": "asc", "desc": "desc"}
 STARTS = ("V", "E", "inject")
@@ -120,7 +120,7 @@ class FilterSteps:
     flow: Flow
 
     def has_id(self, *ids: str) -> Flow:
-        return self.chosen(self.flow, ids or ("",))
+        return self.select(self.flow, ids or ("",))
 
     def has_label(self, *labels: str) -> Flow:
         return [entity for entity in self.flow if set(labels) & set(labels_of(entity))]
@@ -128,11 +128,11 @@ class FilterSteps:
     def has(self, *args: Any) -> Flow:
         """Keep the entities with a property: `has(key)`, `has(key, value)` or `has(label, key, value)`."""
         if len(args) == 3:
-            return [entity for entity in self.has_label(args[0]) if same(member(entity, args[1]), args[2])]
+            return [entity for entity in self.has_label(args[0]) if is_same(member(entity, args[1]), args[2])]
         key, *wanted = args
         if not wanted:
             return [entity for entity in self.flow if key in entity.properties]
-        return [entity for entity in self.flow if same(member(entity, key), wanted[0])]
+        return [entity for entity in self.flow if is_same(member(entity, key), wanted[0])]
 
     def dedup(self) -> Flow:
         return [value for i, value in enumerate(self.flow) if value not in self.flow[:i]]
@@ -144,7 +144,7 @@ class FilterSteps:
         return self.flow[first : None if end < 0 else end]
 
     @staticmethod
-    def chosen(entities: Iterable[Entity], ids: Sequence[str]) -> list[Entity]:
+    def select(entities: Iterable[Entity], ids: Sequence[str]) -> list[Entity]:
         return [entity for entity in entities if not ids or entity.id in ids]
 
 
@@ -190,14 +190,16 @@ class Traversal(FilterSteps, MapSteps):
 
     def apply_step(self, name: str, args: Sequence[Any]) -> None:
         if name in VERTEX_STEPS:
-            flow: Iterable[Any] = (self.graph.nodes[other] for _, other in self.around(VERTEX_STEPS[name], args))
+            flow: Iterable[Any] = (
+                self.graph.nodes[other] for _, other in self.adjacent_edges(VERTEX_STEPS[name], args)
+            )
         elif name in EDGE_STEPS:
-            flow = (edge for edge, _ in self.around(EDGE_STEPS[name], args))
+            flow = (edge for edge, _ in self.adjacent_edges(EDGE_STEPS[name], args))
         else:
             flow = getattr(self, STEPS[name])(*args)
         self.flow = list(flow)
 
-    def around(self, direction: str, labels: Sequence[str]) -> Iterator[tuple[Edge, str]]:
+    def adjacent_edges(self, direction: str, labels: Sequence[str]) -> Iterator[tuple[Edge, str]]:
         for node in self.flow:
             for edge, other in self.graph.neighbours(node.id, direction):
                 if not labels or edge.label in labels:
@@ -207,10 +209,10 @@ class Traversal(FilterSteps, MapSteps):
         raise QueryError("has nothing that by() belongs to")
 
     def vertices(self, *ids: str) -> Flow:
-        return self.chosen(self.graph.nodes.values(), ids)
+        return self.select(self.graph.nodes.values(), ids)
 
     def edges(self, *ids: str) -> Flow:
-        return self.chosen(self.graph.edges.values(), ids)
+        return self.select(self.graph.edges.values(), ids)
 
     def targets(self) -> Flow:
         return [self.graph.nodes[edge.dst] for edge in self.flow]

@@ -61,11 +61,11 @@ class Queries(GraphArguments):
         try:
             return self.languages[dialect](text)
         except RecursionError:
-            raise self.query_refused(QueryError("is nested too deeply")) from None
+            raise self.query_error(QueryError("is nested too deeply")) from None
         except QueryError as problem:
-            raise self.query_refused(problem) from None
+            raise self.query_error(problem) from None
 
-    def query_refused(self, problem: QueryError) -> AdapterError:
+    def query_error(self, problem: QueryError) -> AdapterError:
         """Return the error for an invalid query; it names the problem and not the text (ERRORS 6.4)."""
         if isinstance(problem, QueryFeatureError):
             return AdapterError("NotSupported", f"args.text {problem}")
@@ -99,12 +99,12 @@ class Queries(GraphArguments):
         try:
             rows = question.query.run(graph, question.params)
         except RecursionError:
-            raise self.query_refused(QueryError("is nested too deeply")) from None
+            raise self.query_error(QueryError("is nested too deeply")) from None
         except QueryError as problem:
-            raise self.query_refused(problem) from None
-        return [{name: self.value(value) for name, value in row.items()} for row in rows]
+            raise self.query_error(problem) from None
+        return [{name: self.to_wire(value) for name, value in row.items()} for row in rows]
 
-    def value(self, value: Any) -> Any:
+    def to_wire(self, value: Any) -> Any:
         return value.to_wire() if isinstance(value, (Node, Edge)) else copy_json(value)
 
     def chunks(self, records: Sequence[dict[str, Any]]) -> Iterator[Chunk]:

@@ -73,6 +73,6 @@ Space = dict[str, NamespaceGraph]
 """The graphs of one tenant, by namespace."""
 
 
-def same(stored: object, wanted: object) -> bool:
+def is_same(stored: object, wanted: object) -> bool:
     """True if two JSON values are equal: true is not 1."""
     return isinstance(stored, bool) == isinstance(wanted, bool) and stored == wanted

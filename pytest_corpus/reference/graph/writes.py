@@ -50,19 +50,19 @@ class GraphWrites(Queries):
 
     def put_node(self, graph: NamespaceGraph, node: Node) -> None:
         self.check_names("node", node.id, *node.labels)
-        graph.nodes[node.id] = self.own(node)
+        graph.nodes[node.id] = self.stored_copy(node)
 
     def put_edge(self, graph: NamespaceGraph, edge: Edge) -> None:
         self.check_names("edge", edge.id, edge.src, edge.dst, edge.label)
         if edge.src not in graph.nodes or edge.dst not in graph.nodes:
             raise AdapterError("VertexNotFound", "src and dst of an edge must be nodes of its namespace")
-        graph.edges[edge.id] = self.own(edge)
+        graph.edges[edge.id] = self.stored_copy(edge)
 
     def check_names(self, kind: str, *names: str) -> None:
         if not all(names):
             raise AdapterError("BadRequest", f"ids and labels of a {kind} must not be empty")
 
-    def own(self, entity: Any) -> Any:
+    def stored_copy(self, entity: Any) -> Any:
         """Return the stored form of an entity: a copy that shares nothing with the caller."""
         return replace(entity, properties=entity.to_wire()["properties"])
 
@@ -73,7 +73,7 @@ class GraphWrites(Queries):
 
     def remove_nodes(self, graph: NamespaceGraph, selection: Selection) -> int:
         """Remove nodes and their edges; return the number of removed nodes."""
-        victims = {node.id for node in graph.nodes.values() if self.selected(node, selection)}
+        victims = {node.id for node in graph.nodes.values() if self.is_selected(node, selection)}
         for node in victims:
             del graph.nodes[node]
         for edge in [edge for edge in graph.edges.values() if {edge.src, edge.dst} & victims]:
@@ -81,12 +81,12 @@ class GraphWrites(Queries):
         return len(victims)
 
     def remove_edges(self, graph: NamespaceGraph, selection: Selection) -> int:
-        victims = [edge.id for edge in graph.edges.values() if self.selected(edge, selection)]
+        victims = [edge.id for edge in graph.edges.values() if self.is_selected(edge, selection)]
         for edge in victims:
             del graph.edges[edge]
         return len(victims)
 
-    def selected(self, entity: Entity, selection: Selection) -> bool:
+    def is_selected(self, entity: Entity, selection: Selection) -> bool:
         named = selection.ids is None or entity.id in selection.ids
         return named and self.matches(entity, selection.filter)
 

@@ -94,19 +94,19 @@ class ReferenceLLM(LLMArguments, ReferenceAdapter):
         self.read_model(call)
         text = call.args.required_text("text")
         await self.reach(call)
-        return {"tokens": self.tokens(text)}
+        return {"tokens": self.token_count(text)}
 
     def reply(self, prompt: Prompt) -> ReferenceReply:
-        reply = self.words(prompt) if prompt.tool is None else self.tool_use(prompt, prompt.tool)
-        self.count("tokens_total", prompt.tokens + self.tokens(reply.text), {"model": prompt.model})
+        reply = self.text_reply(prompt) if prompt.tool is None else self.tool_reply(prompt, prompt.tool)
+        self.count("tokens_total", prompt.tokens + self.token_count(reply.text), {"model": prompt.model})
         return reply
 
-    def words(self, prompt: Prompt) -> ReferenceReply:
+    def text_reply(self, prompt: Prompt) -> ReferenceReply:
         text = self.cut_at_stop(self.draft(prompt.seed), prompt.stop_sequences)
         cut = "".join(self.split(text)[: prompt.limit])
         return ReferenceReply(cut, "stop" if cut == text else "length")
 
-    def tool_use(self, prompt: Prompt, name: str) -> ReferenceReply:
+    def tool_reply(self, prompt: Prompt, name: str) -> ReferenceReply:
         """Return a call of the function `name`; it uses no tokens."""
         function = {"name": name, "arguments": "{}"}
         tool_call = {"id": f"call_{prompt.seed[:24]}", "type": "function", "function": function}
@@ -117,7 +117,7 @@ class ReferenceLLM(LLMArguments, ReferenceAdapter):
         completion: dict[str, Any] = {
             "text": reply.text,
             "model": prompt.model,
-            "usage": self.usage(prompt, self.tokens(reply.text)),
+            "usage": self.usage(prompt, self.token_count(reply.text)),
             "finish_reason": reply.finish_reason,
         }
         return {**completion, "tool_calls": reply.tool_calls} if reply.tool_calls else completion

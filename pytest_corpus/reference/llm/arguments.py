@@ -42,7 +42,7 @@ class LLMArguments(Messages, Language):
         limit = self.read_max_tokens(call)
         stop_sequences = self.read_stop_sequences(call)
         tool = self.read_tool_choice(call, self.read_tools(call))
-        tokens = sum(map(self.tokens, texts))
+        tokens = sum(map(self.token_count, texts))
         self.check_context(model, tokens)
         room = self.context_window - tokens
         limit = room if limit is None else min(limit, room)
@@ -52,11 +52,11 @@ class LLMArguments(Messages, Language):
         """Return the requested model, or the first model in the list."""
         model = call.args.text("model") or self.models[0]
         if model not in self.models:
-            raise self.unknown_model(model)
+            raise self.unknown_model_error(model)
         call.labels["model"] = model  # only a listed name becomes a label
         return model
 
-    def unknown_model(self, model: str) -> AdapterError:
+    def unknown_model_error(self, model: str) -> AdapterError:
         rule = "is not available"
         return invalid("args.model", "MODEL_NOT_AVAILABLE", rule, error="ModelNotAvailable", model=model)
 

@@ -10,13 +10,13 @@ class Messages(Admission):
 
     roles: tuple[str, ...] = ("system", "user", "assistant", "tool")
 
-    def formatted(self, call: Call) -> Fields:
+    def message_args(self, call: Call) -> Fields:
         """Return the arguments; a refusal of them is an InputFormatError (ERRORS 6.1)."""
         return replace(call.args, error="InputFormatError")
 
     def read_messages(self, call: Call) -> list[str]:
         """Return the texts of all messages."""
-        messages = self.formatted(call).objects("messages", required=True)
+        messages = self.message_args(call).objects("messages", required=True)
         return [text for message in messages for text in self.read_message(message)]
 
     def read_message(self, message: Fields) -> list[str]:
@@ -48,7 +48,7 @@ class Messages(Admission):
 
     def read_tools(self, call: Call) -> list[str]:
         """Return the names of the offered functions."""
-        tools = self.formatted(call).objects("tools")
+        tools = self.message_args(call).objects("tools")
         if tools:
             self.require("supports_tools")
         return [self.read_tool(tool) for tool in tools]
@@ -65,7 +65,7 @@ class Messages(Admission):
         if choice in (None, "auto", "none"):
             return None
         self.require("supports_tool_choice")
-        args = self.formatted(call)
+        args = self.message_args(call)
         if choice == "required":
             name = next(iter(tools), None)
         else:

@@ -74,7 +74,7 @@ class ReferenceVector(Search, ReferenceAdapter):
     async def batch_query(self, call: Call) -> dict[str, Any]:
         """Return `{results}` in the order of the queries, in an object because edition 1.0.0 requires one (R10)."""
         namespace = self.read_namespace(call.args)
-        queries = [self.read_batched(fields, namespace) for fields in call.args.objects("queries", required=True)]
+        queries = [self.read_batch_query(fields, namespace) for fields in call.args.objects("queries", required=True)]
         for query in queries:
             self.check_query(call, query)
         key = self.cache_key(call, namespace)
@@ -105,14 +105,16 @@ class ReferenceVector(Search, ReferenceAdapter):
         accepted = [item for index, item in enumerate(items) if index not in failed]
         for item in accepted:
             self.store(space, item)
-        self.touch(space)
-        return self.counts(len(accepted), [self.failed_item(index, items[index], error) for index, error in failures])
+        self.mark_changed(space)
+        return self.partial_success(
+            len(accepted), [self.failed_item(index, items[index], error) for index, error in failures]
+        )
 
     def failed_item(self, index: int, item: Item, error: AdapterError) -> dict[str, Any]:
         """Return a `vector.types.failure_item`."""
         return {"index": index, "id": item.id, "error": error.kind.name, "detail": str(error)}
 
-    def counts(self, processed: int, failures: list[dict[str, Any]]) -> dict[str, Any]:
+    def partial_success(self, processed: int, failures: list[dict[str, Any]]) -> dict[str, Any]:
         """Return a `vector.types.partial_success_result`."""
         return {"processed_count": processed, "failed_count": len(failures), "failures": failures}
 
@@ -124,7 +126,7 @@ class ReferenceVector(Search, ReferenceAdapter):
             raise call.args.invalid("ids", "REQUIRED", "or a filter must name what to delete")
         self.space(call, namespace)
         await self.reach(call, items=len(ids))
-        return self.counts(self.erase(call, namespace, ids, conditions), [])
+        return self.partial_success(self.erase(call, namespace, ids, conditions), [])
 
     async def create_namespace(self, call: Call) -> dict[str, Any]:
         """Return `{success, namespace, details}`; creating an existing namespace changes nothing."""

@@ -39,7 +39,7 @@ class VectorArguments(Geometry, Filters):
             include_vectors=self.read_flag(fields, "include_vectors", default=False),
         )
 
-    def read_batched(self, fields: Fields, namespace: str) -> QueryArguments:
+    def read_batch_query(self, fields: Fields, namespace: str) -> QueryArguments:
         """Return one query of a batch; all queries use one namespace."""
         self.check_namespace(fields, namespace)
         return self.read_query(fields, namespace)

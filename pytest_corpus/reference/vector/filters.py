@@ -24,13 +24,13 @@ class Filters(Conditions, VectorLimits):
             self.require("supports_filters")
         conditions = [condition for name, term in terms.items() for condition in self.read_term(name, term)]
         if max(len(terms), len(conditions)) > self.max_filter_terms:
-            raise self.beyond(f"{fields.path}.filter", "max_filter_terms", self.max_filter_terms)
+            raise self.limit_error(f"{fields.path}.filter", "max_filter_terms", self.max_filter_terms)
         return conditions
 
     def read_term(self, name: str, term: Any) -> list[FilterCondition]:
         """Return the conditions on one name: `{operator: operand}`, or a value that must be equal."""
         if not FIELD_NAME.fullmatch(name) or term == {} or isinstance(term, list):
-            raise self.unreadable()
+            raise self.filter_error()
         if not isinstance(term, Mapping):
             return [FilterCondition(name, self.equality, term)]
         return [self.read_condition(name, sign, operand) for sign, operand in term.items()]
@@ -39,9 +39,9 @@ class Filters(Conditions, VectorLimits):
         kind = sign.removeprefix("$")
         sound = isinstance(operand, list) if kind == "in" else is_number(operand)
         if sign not in self.operators or not sound:
-            raise self.unreadable()
+            raise self.filter_error()
         return FilterCondition(name, kind, operand)
 
-    def unreadable(self) -> AdapterError:
+    def filter_error(self) -> AdapterError:
         rule = "must map names to scalars or to known operators"
         return invalid("args.filter", "SYNTAX", rule, error="FilterSyntaxError")

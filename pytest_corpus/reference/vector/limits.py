@@ -19,7 +19,7 @@ class VectorLimits(Admission):
         fields.read(name, "a number", required=True)
         size = fields.integer(name, at_least=1) or 1
         if size > largest:
-            raise self.beyond(f"{fields.path}.{name}", limit, largest)
+            raise self.limit_error(f"{fields.path}.{name}", limit, largest)
         return size
 
     def read_top_k(self, fields: Fields) -> int:
@@ -31,10 +31,10 @@ class VectorLimits(Admission):
     def check_batch_size(self, size: int) -> None:
         if size > self.max_batch_size:
             reduction = math.ceil(100 * (size - self.max_batch_size) / size)
-            raise self.beyond(
+            raise self.limit_error(
                 "args.vectors", "max_batch_size", self.max_batch_size, suggested_batch_reduction=reduction
             )
 
-    def beyond(self, path: str, limit: str, largest: int, **details: Any) -> AdapterError:
+    def limit_error(self, path: str, limit: str, largest: int, **details: Any) -> AdapterError:
         """Return the error for a value above a limit in the capabilities."""
         return invalid(path, "OUT_OF_RANGE", f"must be at most {limit}", **{limit: largest, **details})

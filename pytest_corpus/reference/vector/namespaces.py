@@ -34,7 +34,7 @@ class Namespaces(VectorArguments):
             raise invalid("args.namespace", "NOT_FOUND", "does not exist", error="NamespaceNotFound", namespace=name)
         return space
 
-    def touch(self, space: Space) -> None:
+    def mark_changed(self, space: Space) -> None:
         """Invalidate the cached answers of a namespace."""
         space.version = next(self.versions)
 
@@ -42,7 +42,7 @@ class Namespaces(VectorArguments):
         existing = self.check_existing(call, name, wanted)
         if existing is None or existing.dimensions is None:
             self.spaces(call)[name] = wanted
-            self.touch(wanted)
+            self.mark_changed(wanted)
 
     def drop(self, call: Call, name: str) -> bool:
         return self.spaces(call).pop(name, None) is not None
@@ -53,13 +53,13 @@ class Namespaces(VectorArguments):
 
     def erase(self, call: Call, namespace: str, ids: Sequence[str], conditions: Sequence[FilterCondition]) -> int:
         space = self.space(call, namespace)
-        victims = [item for item in space.items.values() if self.is_meant(item, ids, conditions)]
+        victims = [item for item in space.items.values() if self.is_selected(item, ids, conditions)]
         for item in victims:
             del space.items[item.id]
-        self.touch(space)
+        self.mark_changed(space)
         return len(victims)
 
-    def is_meant(self, item: Item, ids: Sequence[str], conditions: Sequence[FilterCondition]) -> bool:
+    def is_selected(self, item: Item, ids: Sequence[str], conditions: Sequence[FilterCondition]) -> bool:
         return (not ids or item.id in ids) and self.passes(item.metadata, conditions)
 
     def check_existing(self, call: Call, name: str, wanted: Space) -> Space | None:

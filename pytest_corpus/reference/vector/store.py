@@ -48,7 +48,7 @@ class FilterCondition:
     operand: Any
 
 
-def finite(value: float) -> float:
+def to_finite(value: float) -> float:
     """Return the closest number that JSON can represent."""
     return max(-LARGEST_FLOAT, min(LARGEST_FLOAT, value))
 
@@ -82,13 +82,13 @@ class Geometry:
 
     def euclidean(self, left: Sequence[float], right: Sequence[float]) -> tuple[float, float]:
         """Return the score, which is in (0, 1] and decreases with the distance, and the distance."""
-        distance = finite(math.dist(left, right))
+        distance = to_finite(math.dist(left, right))
         return 1 / (1 + distance), distance
 
     def dot(self, left: Sequence[float], right: Sequence[float]) -> tuple[float, float]:
         """Return the score (the dot product) and a positive distance that falls as the score rises (edition 1.0.0)."""
         (a, one), (b, other) = scale_down(left), scale_down(right)
-        score = finite(math.fsum(map(operator.mul, a, b)) * one * other)
+        score = to_finite(math.fsum(map(operator.mul, a, b)) * one * other)
         return score, 1 / (1 + score) if score > 0 else 1 - score
 
 
@@ -118,11 +118,11 @@ class Conditions:
             return False
         value, operand = metadata[condition.name], condition.operand
         if condition.operator == self.equality:
-            return self.equal(value, operand)
+            return self.are_equal(value, operand)
         if condition.operator == "in":
-            return any(self.equal(value, one) for one in operand)
+            return any(self.are_equal(value, one) for one in operand)
         return is_number(value) and self.comparisons[condition.operator](value, operand)
 
-    def equal(self, left: Any, right: Any) -> bool:
+    def are_equal(self, left: Any, right: Any) -> bool:
         """True if two JSON scalars are equal: true is not 1, but 1 is 1.0."""
         return bool(left == right) and isinstance(left, bool) == isinstance(right, bool)
