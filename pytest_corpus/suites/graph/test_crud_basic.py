@@ -363,7 +363,8 @@ def expect_written(kind: str, read: Any, *, right: bool) -> None:
 def keep_properties(graph: Graph, values: dict[str, Any]) -> dict[str, Any]:
     """Write each value under its own key (R110); return the accepted values as they are read back.
 
-    All are sent in one node first. If this node is refused, each value is sent in its own node."""
+    All are sent in one node first. If this node is refused, each value is sent in its own node.
+    """
     graph.require("upsert_nodes", "bulk_vertices")
     graph.readers.require_correct("bulk_vertices")
     sandbox = graph.sandbox()

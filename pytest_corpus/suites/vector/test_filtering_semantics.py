@@ -112,7 +112,8 @@ MOST_BATCHES = 50
 def matching_items(sandbox: VectorSandbox, wanted: Any, items: Sequence[Item], *refusals: str) -> list[Item] | None:
     """Return the vectors that a filter selects, or None if it is refused with one of the classes `refusals`.
 
-    A limit on matches, or an approximate search, requires a query for each vector."""
+    A limit on matches, or an approximate search, requires a query for each vector.
+    """
     count = len(items) + 1
     whole = sandbox.vector.limits.cap_matches(count) == count and not sandbox.vector.limits.is_approximate
     found: set[str] = set()

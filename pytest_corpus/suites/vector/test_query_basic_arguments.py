@@ -88,7 +88,8 @@ def replace_value(args: Mapping[str, Any], key: str, value: Any) -> dict[str, An
     """Return arguments with another value.
 
     A list of components is repeated to the length of the vector. If it begins with `...` (a good component), the
-    repetition ends with the last component of the list."""
+    repetition ends with the last component of the list.
+    """
     if key == "vector" and isinstance(value, list) and value:
         right = args[key]
         wrong = value * len(right)

@@ -91,9 +91,7 @@ def distinct_requests(subject: Subject) -> tuple[list[dict[str, Any]], list[Any]
 
 
 def for_new_tenant(subject: Subject, request: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the request with a new tenant, so that no cache answers it.
-
-    It is returned unchanged if the answer depends on stored data, or if tenants are not claimed."""
+    """Return the request for a new tenant, which no cache answers; unchanged if tenants or stored data forbid this."""
     stores = any(subject.operation(name).mutating for name in subject.operations())
     if stores or subject.capabilities.flag("supports_multi_tenant") is not True:
         return request
