@@ -43,7 +43,7 @@ def tests(component: str, profile: str) -> Mapping[str, str]:
 
 
 @cache
-def cases(component: str, profile: str) -> Mapping[str, int]:
+def case_numbers(component: str, profile: str) -> Mapping[str, int]:
     """Return the position of each test among the cases of its function, from 0, by the test's name in reports."""
     seen: Counter[str] = Counter()
     found = {}
@@ -58,15 +58,15 @@ def _module_tests(module: ModuleType, left_out: Sequence[str]) -> Iterator[tuple
     marks = _marks(module)
     for name, found in vars(module).items():
         if name.startswith("test_") and callable(found):
-            yield from _named_test(name, found, marks, ())
+            yield from _expand_test(name, found, marks, ())
         elif name.startswith("Test") and inspect.isclass(found):
             above = [*(mark for base in found.__mro__ for mark in _marks(base)), *marks]
             for own in dict.fromkeys(each for base in found.__mro__ for each in vars(base)):
                 if own.startswith("test_") and callable(getattr(found, own)):
-                    yield from _named_test(f"{name}::{own}", getattr(found, own), above, left_out)
+                    yield from _expand_test(f"{name}::{own}", getattr(found, own), above, left_out)
 
 
-def _named_test(
+def _expand_test(
     name: str, function: Any, above: Sequence[pytest.Mark], left_out: Sequence[str]
 ) -> Iterator[tuple[str, Sequence[str]]]:
     """Yield a test with each combination of its parameters, and the requirements in its closest mark."""

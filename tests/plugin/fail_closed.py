@@ -36,7 +36,7 @@ GREEN = ("conformant", "conformant_with_deviations")
 
 @functools.cache
 def _inventory(_operations: tuple[str, ...]) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    return functools.cache(inventory.tests.__wrapped__), functools.cache(inventory.cases.__wrapped__)
+    return functools.cache(inventory.tests.__wrapped__), functools.cache(inventory.case_numbers.__wrapped__)
 
 
 def shorten(monkeypatch: pytest.MonkeyPatch, *more: str) -> None:
@@ -49,10 +49,10 @@ def shorten(monkeypatch: pytest.MonkeyPatch, *more: str) -> None:
         fewer = [few if mark.name == "parametrize" and mark.args[0] == "op" else mark for mark in marks]
         if name.startswith("test_") and fewer != marks:
             monkeypatch.setattr(function, "pytestmark", fewer)
-    tests, cases = _inventory(operations)
-    monkeypatch.setattr(inventory, "tests", tests)  # `cases` reads it; the true ones keep what the whole suite has
+    tests, case_numbers = _inventory(operations)
+    monkeypatch.setattr(inventory, "tests", tests)  # read by `case_numbers`; the true ones keep all tests
     monkeypatch.setattr(collect, "tests", tests)
-    monkeypatch.setattr(collect, "cases", cases)
+    monkeypatch.setattr(collect, "case_numbers", case_numbers)
 
 
 def hostile_run(project: Project, source: str, *options: str, sound: bool) -> pytest.RunResult:

@@ -11,7 +11,7 @@ from inner_runs import Project, said
 
 from pytest_corpus.spec.obstacles import Obstacle, with_remedy
 from pytest_corpus.spec.requirements import catalogue
-from pytest_corpus.suites.shared.claims.propagation import obstacle_to
+from pytest_corpus.suites.shared.claims.propagation import reason_not_assessed
 
 ADAPTERS = """
 import asyncio
@@ -323,7 +323,7 @@ def test_the_remedy_fits_the_way_to_the_provider(server: object, remedy: str) ->
         client=SimpleNamespace(provider=SimpleNamespace(is_on_wire=server is not None)),
         faults=SimpleNamespace(require_possible=lambda _fact: None),
     )
-    assert remedy in with_remedy(obstacle_to(subject, "deadline_ms").reason)
+    assert remedy in with_remedy(reason_not_assessed(subject, "deadline_ms").reason)
     never_fired = with_remedy(Obstacle.NEVER_FIRED.reason(op="the provider"))
     assert "await provider.reached(...)" in never_fired
     assert "provider.url" in never_fired

@@ -165,10 +165,10 @@ def test_what_others_found_out_can_be_forgotten(one: LLM, other: LLM) -> None:
     for llm in (one, other):
         llm.shared.common = SharedFacts("a", llm.client, FactChannel(Line(server)))
         invoke_plain(llm, "health")
-        assert llm.brief
+        assert llm.usual_limit
     assert (one.calls, other.calls) == (2, 0)
     assert (one.shared.distrust(), other.shared.distrust()) == (False, True)
     other.begin(unlearn=True)
     invoke_plain(other, "health")
-    assert other.brief
+    assert other.usual_limit
     assert other.calls == 2

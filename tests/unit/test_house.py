@@ -136,7 +136,7 @@ INHERITING: dict[str, int] = {
     "suites.llm.support.capabilities:LLMCapabilities": 57,
     "suites.graph.support.component:Graph": 53,
     "suites.vector.support.component:Vector": 53,
-    "suites.llm.support.capabilities:Windows": 51,
+    "suites.llm.support.capabilities:ContextWindows": 51,
     "suites.embedding.support.texts:Texts": 51,
     "reference.vector.namespaces:Namespaces": 51,
     "suites.vector.support.capabilities:VectorCalls": 39,

@@ -23,7 +23,7 @@ from pytest_corpus.integration.running.surroundings import lenient_marks
 from pytest_corpus.kit.target import FOUNDATIONS
 from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.suites import modules_of
-from pytest_corpus.suites.inventory import cases, tests
+from pytest_corpus.suites.inventory import case_numbers, tests
 from pytest_corpus.verdict.ledger import ledger_key
 
 REPETITION = "corpus_repetition"  # the fixture with the number of a test's repetition
@@ -218,7 +218,7 @@ def case_number_of(item: pytest.Item) -> int:
     """Return the number of a conformance item among all cases of its function, selected or not."""
     chapter = item.getparent(Chapter)
     assert chapter is not None
-    return cases(chapter.component, chapter.adapter.options.profile.name).get(name_of_test(item), 0)
+    return case_numbers(chapter.component, chapter.adapter.options.profile.name).get(name_of_test(item), 0)
 
 
 def ledger_key_of(item: pytest.Item, component: str) -> str:

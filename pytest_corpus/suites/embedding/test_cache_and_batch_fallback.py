@@ -35,9 +35,9 @@ from pytest_corpus.suites.embedding.support.scenarios.truncation import (
     truncated_flag,
 )
 from pytest_corpus.suites.shared.claims import replays
-from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, FAILURES, cache_scope
+from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, FAILURES, context_with_cache_scope
 from pytest_corpus.suites.shared.claims.replays import TestAnswerReplays
-from pytest_corpus.suites.shared.contexts import new_key, new_tenant, similar_tenants
+from pytest_corpus.suites.shared.contexts import new_key_context, new_tenant_context, similar_tenant_contexts
 
 ALIKE = ("other", "shorter", "far_end", "far_middle", "order", "joined")
 """The ways in which a new text resembles a cached one."""
@@ -129,7 +129,7 @@ def test_a_cached_answer_has_its_own_flag(embedding: Embedding, first: str, oper
     """A text beyond the limit and its truncated form have their own `truncated`, in either order."""
     require_truncation(embedding)
     embedding.require(operation)
-    long = embedding.text_of(embedding.length_beyond(9))
+    long = embedding.text_of(embedding.length_above_limit(9))
     short = caching.text_after_truncation(embedding, long)
     embedding.ask(operation, short if first == "short" else long, truncate=True)
     reply = embedding.embed(long if first == "short" else short, truncate=True)
@@ -153,7 +153,7 @@ def test_a_cached_answer_does_not_spare_a_refusal(embedding: Embedding, operatio
     embedding.require(operation)
     with expect.resting_on("EMB-TRUNC-3"):
         expect.refusal(embedding.embed_once(too_long_text(embedding, "twice"), truncate=False), "TextTooLong")
-    text = embedding.text_of(embedding.length_beyond(7))
+    text = embedding.text_of(embedding.length_above_limit(7))
     embedding.ask(operation, text, truncate=True)
     expect.refusal(embedding.embed(text, truncate=False), "TextTooLong")
 
@@ -165,7 +165,7 @@ def test_a_cached_vector_stays_with_its_tenant(embedding: Embedding, operations:
     embedding.require(*operations)
     text = embedding.unique()
     first, again = (embedding.requests.with_text(operation, text) for operation in operations)
-    one, other = similar_tenants(embedding, PAIRS.index(operations))
+    one, other = similar_tenant_contexts(embedding, PAIRS.index(operations))
     expect.works(embedding.invoke(operations[0], first, one), "an embedding")
     for ctx in ({}, other)[operations not in PAIRS[:3] :]:
         caching.expect_provider_asked(embedding, operations[1], embedding.invoke(operations[1], again, ctx))
@@ -178,9 +178,11 @@ def test_a_cached_vector_stays_with_its_tenant(embedding: Embedding, operations:
 def test_a_cache_scope_does_not_share_vectors(embedding: Embedding, operation: str, scope: str) -> None:
     """Two tenants do not get each other's vectors, whatever cache scope they name."""
     embedding.require(operation)
-    args, said = embedding.requests.with_text(operation, embedding.unique()), cache_scope(embedding, scope)
-    expect.works(embedding.invoke(operation, args, {**new_tenant(), **said}), "an embedding")
-    caching.expect_provider_asked(embedding, operation, embedding.invoke(operation, args, {**new_tenant(), **said}))
+    args, said = embedding.requests.with_text(operation, embedding.unique()), context_with_cache_scope(embedding, scope)
+    expect.works(embedding.invoke(operation, args, {**new_tenant_context(), **said}), "an embedding")
+    caching.expect_provider_asked(
+        embedding, operation, embedding.invoke(operation, args, {**new_tenant_context(), **said})
+    )
 
 
 @pytest.mark.requirement("COM-DEADLINE-1")
@@ -218,8 +220,8 @@ def test_an_idempotency_key_does_not_mix_up_batches(embedding: Embedding, change
 def test_an_idempotency_key_belongs_to_its_tenant(embedding: Embedding, operation: str) -> None:
     """The same request under the same key of another tenant, or without a tenant, calls the provider again."""
     embedding.require(operation)
-    key, args = new_key(), embedding.requests.distinct(operation)
-    one, other = ({**key, **tenant} for tenant in similar_tenants(embedding, OPERATIONS.index(operation)))
+    key, args = new_key_context(), embedding.requests.distinct(operation)
+    one, other = ({**key, **tenant} for tenant in similar_tenant_contexts(embedding, OPERATIONS.index(operation)))
     expect.works(embedding.invoke(operation, args, one), "an embedding")
     for ctx in (other, key):
         reply = embedding.invoke(operation, args, ctx)
@@ -236,7 +238,7 @@ def test_an_idempotency_key_belongs_to_its_tenant(embedding: Embedding, operatio
 def test_a_replay_is_answered_as_the_first_call(embedding: Embedding, what: str) -> None:
     """The same request under the same key gets the same answer, even after another request."""
     embedding.require("embed")
-    ctx, between = new_key(**new_tenant()), embedding.requests.with_text("embed", embedding.unique())
+    ctx, between = new_key_context(**new_tenant_context()), embedding.requests.with_text("embed", embedding.unique())
     name, args = caching.request_to_replay(embedding, what)
     first = embedding.call(name, args, context_with_key(ctx))
     embedding.call("embed", between, ctx)
@@ -301,7 +303,7 @@ def test_a_batch_falls_back_in_order(embedding: Embedding) -> None:
 @deciding("fact", traceparent="COM-CTX-5", deadline_ms="COM-DEADLINE-9")
 def test_a_batch_that_falls_back_keeps_its_context(embedding: Embedding, fact: str) -> None:
     """If a failed batch is embedded text by text, each call passes on the trace and deadline of the batch."""
-    ctx, reply = caching.fall_back_in_context(embedding)
+    ctx, reply = caching.send_fallback_batch(embedding)
     passed = [arrival.facts.get(fact) for arrival in reply.exchange.observed.arrivals_with_context]
     expect.applicable(any(value is not None for value in passed), f"no {fact} is passed on to the provider")
     texts, asked = len(reply.exchange.request["args"]["texts"]), reply.exchange.observed.reached_provider

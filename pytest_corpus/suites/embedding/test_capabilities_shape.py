@@ -15,7 +15,7 @@ from pytest_corpus.spec.capabilities import FACTS
 from pytest_corpus.suites.embedding.support.answers import STATISTICS, is_number
 from pytest_corpus.suites.embedding.support.component import Embedding, embedding
 from pytest_corpus.suites.shared.claims.capabilities import TestCapabilities, TestStreamingClaim
-from pytest_corpus.suites.shared.contexts import new_tenant
+from pytest_corpus.suites.shared.contexts import new_tenant_context
 
 SHORT = 8
 """A shorter text may occur in statistics by chance."""
@@ -110,8 +110,8 @@ def test_statistics_tell_no_text(embedding: Embedding) -> None:
     text = embedding.cut_to_limit(canary())
     for name in ("embed", "embed_batch", "stream_embed", "count_tokens"):
         if embedding.works(name):
-            embedding.invoke(name, embedding.requests.with_text(name, text), new_tenant())
-    told = embedding.call("get_stats", {}, new_tenant())
+            embedding.invoke(name, embedding.requests.with_text(name, text), new_tenant_context())
+    told = embedding.call("get_stats", {}, new_tenant_context())
     result = json.dumps(expect.success(told, "statistics"), default=str, ensure_ascii=False)
     expect.check(len(text) < SHORT or text not in result, "no text", "a text of a request", "result")
 

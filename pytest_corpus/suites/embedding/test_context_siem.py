@@ -29,7 +29,7 @@ from pytest_corpus.suites.shared.claims.deadlines import TestCancelling
 from pytest_corpus.suites.shared.claims.envelopes import call_with_wrong_types
 from pytest_corpus.suites.shared.claims.labels import TestLabels, TestPrivacy, TestStreamTimes
 from pytest_corpus.suites.shared.claims.propagation import TestPropagation
-from pytest_corpus.suites.shared.contexts import new_tenant
+from pytest_corpus.suites.shared.contexts import new_tenant_context
 
 SAID = ("message", "detail", "details", "code", "error", "metadata")
 """The keys with which a failed text is explained."""
@@ -51,9 +51,9 @@ def test_a_finished_stream_is_not_counted_as_an_error(embedding: Embedding) -> N
 def test_a_report_names_no_other_tenant(embedding: Embedding, operation: str) -> None:
     """Reports for one tenant do not contain the id of another tenant."""
     embedding.require("embed", operation)
-    owner = new_tenant()
+    owner = new_tenant_context()
     expect.works(embedding.invoke("embed", ctx=owner), "an embedding for a tenant")
-    said = json.dumps(expect.success(embedding.call(operation, ctx=new_tenant()), "a report"))
+    said = json.dumps(expect.success(embedding.call(operation, ctx=new_tenant_context()), "a report"))
     expect.check(owner["tenant"] not in said, "nothing of another tenant's", "its id", "result")
 
 
@@ -82,7 +82,7 @@ def embed_with_hidden_vectors(embedding: Embedding, operation: str) -> list[Repl
         if not hidden:
             continue
         args = embedding.requests.with_text(operation, text, **options)
-        contexts = [new_tenant()] if options else [{}, new_tenant()]
+        contexts = [new_tenant_context()] if options else [{}, new_tenant_context()]
         replies += [embedding.invoke(operation, args, ctx, secrets=hidden) for ctx in contexts]
     return replies
 
@@ -96,7 +96,7 @@ def test_no_text_that_fails_is_logged(embedding: Embedding, failing: str) -> Non
     texts = [secret, embedding.cut_to_limit("river")][:many]
     args = {**embedding.requests.minimal("embed_batch"), "texts": texts}
     if failing == "too_long":
-        args |= {"texts": [f"{secret} {FILLER * (embedding.length_beyond() // len(FILLER) + 1)}", *texts[1:]]}
+        args |= {"texts": [f"{secret} {FILLER * (embedding.length_above_limit() // len(FILLER) + 1)}", *texts[1:]]}
         reply = embedding.call("embed_batch", {**args, "truncate": False}, secrets={"content": secret})
     else:
         expect.applicable("provider" in embedding.client.hooks, "without a provider no text is refused")
@@ -114,7 +114,7 @@ def test_no_content_in_the_failures_of_a_batch(embedding: Embedding) -> None:
     """The explanation of a failed text does not contain the text."""
     require_batch_size(embedding, 2, least=1)
     secret = canary()
-    long = f"{secret} {FILLER * (embedding.length_beyond() // len(FILLER) + 1)}"
+    long = f"{secret} {FILLER * (embedding.length_above_limit() // len(FILLER) + 1)}"
     texts = [long, embedding.cut_to_limit("river")][: embedding.cap_batch_size(2)]
     args = {**embedding.requests.minimal("embed_batch"), "texts": texts, "truncate": False}
     reply = embedding.call("embed_batch", args, secrets={"content": secret})

@@ -43,7 +43,7 @@ def test_a_normalized_vector_has_unit_norm(embedding: Embedding, kind: str) -> N
 def test_a_truncated_text_is_normalized_too(embedding: Embedding) -> None:
     """With `normalize` and `truncate`, a text beyond the limit gets a vector of norm 1."""
     embedding.require_normalization()
-    reply = embedding.embed(embedding.text_of(embedding.length_beyond(7)), normalize=True, truncate=True)
+    reply = embedding.embed(embedding.text_of(embedding.length_above_limit(7)), normalize=True, truncate=True)
     expect_unit_norm(
         expect.applicable(vector_of(embedding.embedding(reply)), "a text that is too long is not embedded")
     )
@@ -71,7 +71,7 @@ def test_normalized_vectors_of_a_batch_have_unit_norm(embedding: Embedding, many
     require_scripts(embedding, *TEXTS.values())
     many = require_batch_size(embedding, many, least=1)
     for model in embedding.models_able_to("embed_batch"):
-        require_normal_embed(embedding, model)
+        require_normalizing_embed(embedding, model)
         texts = [embedding.cut_to_limit(f"{word} {embedding.unique()}") for word in (*UNRELATED, *TEXTS.values())][
             :many
         ]
@@ -90,7 +90,7 @@ def test_normalized_vectors_of_a_stream_have_unit_norm(embedding: Embedding, kin
     embedding.require_normalization()
     require_scripts(embedding, TEXTS[kind])
     for model in embedding.models_able_to("stream_embed"):
-        require_normal_embed(embedding, model)
+        require_normalizing_embed(embedding, model)
         stream = embedding.stream_once(embedding.cut_to_limit(TEXTS[kind]), model=model, normalize=True)
         expect.finished(stream, "a stream with `normalize`")
         found = stream_vectors(embedding, stream)
@@ -120,7 +120,7 @@ def test_what_cannot_be_normalized_is_refused(embedding: Embedding, operation: s
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_what_the_source_normalizes_is_left_alone(embedding: Embedding, operation: str, kind: str) -> None:
     """If a vector has norm 1 without `normalize`, it is the same with `normalize`."""
-    require_normal_source(embedding)
+    require_normalizing_source(embedding)
     for model in embedding.models_able_to(operation):
         text = embedding.cut_to_limit(TEXTS[kind])
         raw = embedding.vector_once(operation, text, model=model, normalize=False)
@@ -169,19 +169,19 @@ def test_normalize_is_false_by_default(embedding: Embedding, operation: str) -> 
 @pytest.mark.parametrize("kind", list(TEXTS))
 def test_a_source_that_normalizes_does_so_unasked(embedding: Embedding, kind: str) -> None:
     """If `normalizes_at_source` is claimed, vectors have norm 1 without `normalize`."""
-    require_normal_source(embedding)
+    require_normalizing_source(embedding)
     for model in embedding.models_able_to("embed"):
         expect_unit_norm(embedding.vector_once("embed", embedding.cut_to_limit(TEXTS[kind]), model=model))
 
 
-def require_normal_source(embedding: Embedding) -> None:
+def require_normalizing_source(embedding: Embedding) -> None:
     """Check that `normalizes_at_source` is claimed."""
     embedding.require("embed")
     if embedding.capabilities.flag("normalizes_at_source") is not True:
         raise NotApplicable("capabilities do not claim normalizes_at_source")
 
 
-def require_normal_embed(embedding: Embedding, model: str) -> None:
+def require_normalizing_embed(embedding: Embedding, model: str) -> None:
     """Check that `embed` normalizes."""
     with expect.resting_on("EMB-NORM-1"):
         expect_unit_norm(

@@ -135,7 +135,7 @@ def test_a_text_is_cut_between_characters(embedding: Embedding, start: str) -> N
     counts words, neither text is too long.
     """
     truncation.require_truncation(embedding)
-    text = f"{start}{ASTRAL * embedding.length_beyond(1)}"
+    text = f"{start}{ASTRAL * embedding.length_above_limit(1)}"
     reply = embedding.embed(text, truncate=True)
     expect.applicable(truncation.truncated_flag(reply), "the text is not too long, as this adapter counts")
     expect.applicable(texts_of(reply), "no text comes back")

@@ -6,7 +6,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.spec.obstacles import Obstacle
-from pytest_corpus.suites.embedding.support.answers import distance, missing_vector, vector_of
+from pytest_corpus.suites.embedding.support.answers import distance, reason_for_missing_vector, vector_of
 from pytest_corpus.suites.embedding.support.component import Embedding, embedding
 from pytest_corpus.suites.embedding.support.scenarios.batches import arrange_texts
 from pytest_corpus.suites.shared.claims.envelopes import TestEnvelopes, TestErrors, TestStreaming
@@ -34,6 +34,6 @@ def test_new_texts_at_the_same_time_are_not_mixed_up(embedding: Embedding, opera
         expect.success(reply, "the answer that the request gets alone")
         vector = vector_of(embedding.embedding(reply))
         if vector is None:
-            raise missing_vector(embedding, operation, texts[number], reply, {})
+            raise reason_for_missing_vector(embedding, operation, texts[number], reply, {})
         apart = [distance(vector, each) for each in own]
         expect.check(apart[number] <= min(apart) + slack, "the vector of this text", "the vector of another text")

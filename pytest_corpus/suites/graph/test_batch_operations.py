@@ -11,9 +11,9 @@ from pytest_corpus.kit.component import expect_audited
 from pytest_corpus.kit.fixtures import core, deciding, rules, subject
 from pytest_corpus.kit.reply import error_names, failed_items
 from pytest_corpus.redaction import describe_word
-from pytest_corpus.suites.graph.support.answers import items_of, size
+from pytest_corpus.suites.graph.support.answers import items_of, reported_count
 from pytest_corpus.suites.graph.support.component import Graph, graph
-from pytest_corpus.suites.graph.support.place import value_of
+from pytest_corpus.suites.graph.support.node_group import value_of
 from pytest_corpus.suites.graph.support.run_state import MANY
 from pytest_corpus.suites.graph.support.scenarios import batches, isolation
 from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of, read_rows
@@ -24,19 +24,19 @@ from pytest_corpus.suites.graph.support.scenarios.batches import (
     is_committed,
     link_operation,
     put_operation,
-    require_carrier,
+    require_write_batches,
     results,
     unusable_operation,
 )
-from pytest_corpus.suites.graph.support.scenarios.edges import expect_class
+from pytest_corpus.suites.graph.support.scenarios.edges import expect_failure_class
 
 
 @pytest.mark.core
 @deciding("name", batch="GRA-BATCH-1", transaction="GRA-TXN-1")
 def test_operations_are_applied(graph: Graph, name: str) -> None:
     """A write, an update and a delete of several nodes in one request are all carried out."""
-    sandbox = require_carrier(graph, name)
-    batches.require_room(graph, 3)
+    sandbox = require_write_batches(graph, name)
+    batches.require_batch_size(graph, 3)
     values = sandbox.put_named("ab")
     new = [sandbox.node("c"), sandbox.node("a")]
     items = [put_operation(sandbox, new[0]), drop_operation(sandbox, "b"), put_operation(sandbox, new[1])]
@@ -47,7 +47,7 @@ def test_operations_are_applied(graph: Graph, name: str) -> None:
 @deciding("name", batch="GRA-BATCH-12", transaction="GRA-TXN-13")
 def test_operations_are_applied_in_order(graph: Graph, name: str) -> None:
     """A later operation changes the node of an earlier operation."""
-    sandbox = require_carrier(graph, name)
+    sandbox = require_write_batches(graph, name)
     most = graph.capabilities.limit("max_batch_ops") or 20
     new = {each: sandbox.node(each) for each in ("drop_write", "twice", "thrice")}
     stories: list[list[dict[str, Any]]] = [
@@ -82,8 +82,8 @@ def test_operations_are_applied_in_order(graph: Graph, name: str) -> None:
 @deciding("name", batch="GRA-BATCH-1", transaction="GRA-TXN-1")
 def test_edges_are_written_and_deleted(graph: Graph, name: str) -> None:
     """A request that writes a node can also write and delete edges."""
-    sandbox = require_carrier(graph, name)
-    batches.require_room(graph, 3)
+    sandbox = require_write_batches(graph, name)
+    batches.require_batch_size(graph, 3)
     values = sandbox.put_named("cde")
     sandbox.put_edges(sandbox.edge("c", "d", "gone"), sandbox.edge("c", "e", "left"))
     values |= sandbox.put_named("ab")
@@ -98,14 +98,14 @@ def test_edges_are_written_and_deleted(graph: Graph, name: str) -> None:
 @deciding("name", batch="GRA-BATCH-3", transaction="GRA-TXN-5")
 def test_there_is_a_result_for_each_operation_in_order(graph: Graph, name: str) -> None:
     """The results have the order of the operations, report successes, and count each operation's nodes."""
-    reply, sizes = batches.send_sound(graph, name)
+    reply, sizes = batches.send_valid_batch(graph, name)
     result = expect.success(reply, f"a {name} to work")
     found = results(result)
     expect.check(len(found) == len(sizes), f"{len(sizes)} results", f"{len(found)}", "result.results")
     expect.check(all(item.get("ok") is not False for item in found), "successes", "a failure", "result.results")
     if name == "transaction":
         expect.check(result.get("success") is True, "true", "another value, or none", "result.success")
-    batches.expect_order([size(item.get("result", item)) for item in found], [*sizes])
+    batches.expect_order([reported_count(item.get("result", item)) for item in found], [*sizes])
 
 
 @pytest.mark.core
@@ -114,10 +114,10 @@ def test_there_is_a_result_for_each_operation_in_order(graph: Graph, name: str) 
 def test_a_result_is_of_the_schema(graph: Graph, name: str, fails: bool) -> None:
     """Several operations are answered with a result of the schema, whatever their outcome."""
     if not fails:
-        reply = batches.send_sound(graph, name)[0]
+        reply = batches.send_valid_batch(graph, name)[0]
         expect.success(reply, f"a {name} to work")
     else:
-        reply = batches.send_spoiled(graph, name, "first", "unknown_operation").reply
+        reply = batches.send_spoiled_batch(graph, name, "first", "unknown_operation").reply
     expect.applicable(not reply.is_error, f"a {name} with an unusable operation is refused, and has no result")
     expect_audited("GRA-BATCH-2" if name == "batch" else "GRA-TXN-4", reply, graph)
 
@@ -126,7 +126,7 @@ def test_a_result_is_of_the_schema(graph: Graph, name: str, fails: bool) -> None
 @pytest.mark.parametrize("number", [math.nan, math.inf], ids=["nan", "infinity"])
 def test_numbers_in_a_batch_are_finite(graph: Graph, number: float) -> None:
     """If a node has NaN or an infinity, the batch is refused, or the operation or the node is reported as failed."""
-    sandbox = require_carrier(graph)
+    sandbox = require_write_batches(graph)
     reply = sandbox.call_many("batch", put_operation(sandbox, sandbox.node("a", corpus_size=number)))
     expect.either(reply, "BadRequest")
     for item in results(reply.result) if not reply.is_error else ():
@@ -139,13 +139,13 @@ def test_numbers_in_a_batch_are_finite(graph: Graph, number: float) -> None:
 @MIXED
 def test_one_operation_of_a_batch_fails(graph: Graph, requirement: str, place: str, kind: str) -> None:
     """A failed operation is reported with its index and error at its place, and the others are applied."""
-    spoiled = batches.send_spoiled(graph, "batch", place, kind)
+    spoiled = batches.send_spoiled_batch(graph, "batch", place, kind)
     reply, at, count = spoiled.reply, spoiled.at, len(spoiled.written) + 1
     if requirement == "GRA-BATCH-5":
         if reply.is_error:
-            spoiled.expect_left([], "no node of a refused batch")
+            spoiled.expect_remaining([], "no node of a refused batch")
         else:
-            spoiled.expect_left(spoiled.written, "the nodes of the operations that did not fail")
+            spoiled.expect_remaining(spoiled.written, "the nodes of the operations that did not fail")
         return
     expect.applicable(not reply.is_error, "a batch with an unusable operation is refused whole")
     found, failed = results(reply.result), batches.failed_operations(reply.result)
@@ -159,7 +159,7 @@ def test_one_operation_of_a_batch_fails(graph: Graph, requirement: str, place: s
     expect.check(index == at, f"the index {at}", str(index) if isinstance(index, int) else "no index", "results.index")
     expect.check(isinstance(error, str) and error, "an error", describe_word(error), "results.error")
     expect.check(error_names(failed[0]), "a class of the taxonomy, or its code", "another word", "results.error")
-    expect_class(failed[0], "BadRequest", "NotSupported")
+    expect_failure_class(failed[0], "BadRequest", "NotSupported")
     if len(found) == count:
         expect.check(found[at].get("ok") is False, "the failure at its place", "elsewhere", f"results.{at}")
 
@@ -168,7 +168,7 @@ def test_one_operation_of_a_batch_fails(graph: Graph, requirement: str, place: s
 @pytest.mark.parametrize("name", list(MANY))
 def test_an_operation_with_an_item_that_fails_is_reported(graph: Graph, name: str) -> None:
     """If one node of an operation has no id, the operation or the node is reported, or the request is refused."""
-    sandbox = require_carrier(graph, name)
+    sandbox = require_write_batches(graph, name)
     reply = sandbox.call_many(name, put_operation(sandbox, {"id": "", "labels": [], "properties": {}}))
     if expect.either(reply, "BadRequest", "NotSupported"):
         failed = batches.failed_operations(reply.result)
@@ -221,8 +221,8 @@ def test_what_is_not_a_list_of_operations_is_refused(graph: Graph, bad: BadArgum
 @pytest.mark.parametrize("fails", [False, True], ids=["all_succeed", "one_fails"])
 def test_a_batch_says_whether_all_succeeded(graph: Graph, fails: bool) -> None:
     """`success` is true, or false if an operation failed."""
-    spoiled = batches.send_spoiled(graph, "batch", "first", "unknown_operation") if fails else None
-    reply = spoiled.reply if spoiled else batches.send_sound(graph, "batch")[0]
+    spoiled = batches.send_spoiled_batch(graph, "batch", "first", "unknown_operation") if fails else None
+    reply = spoiled.reply if spoiled else batches.send_valid_batch(graph, "batch")[0]
     if not reply.is_error and "success" in reply.result:
         expect.check(reply.result["success"] is not fails, str(not fails).lower(), str(fails).lower(), "success")
 
@@ -231,9 +231,9 @@ def test_a_batch_says_whether_all_succeeded(graph: Graph, fails: bool) -> None:
 def test_a_query_in_a_batch_sees_what_was_written(graph: Graph) -> None:
     """A query after a write in the same batch finds the node, if batches accept queries."""
     graph.require("query")
-    sandbox = require_carrier(graph)
+    sandbox = require_write_batches(graph)
     node, before = sandbox.node("a"), sandbox.put(sandbox.node("b"))
-    batches.require_room(graph, 2)
+    batches.require_batch_size(graph, 2)
     ask = sandbox.item("query", **graph.question("group", group=sandbox.group))
     reply = sandbox.call_many("batch", put_operation(sandbox, node), ask)
     if reply.is_a("NotSupported", "BadRequest"):
@@ -250,20 +250,20 @@ def test_a_query_in_a_batch_sees_what_was_written(graph: Graph) -> None:
 @FAILING
 def test_a_failed_transaction(graph: Graph, place: str, kind: str, requirement: str) -> None:
     """A failed transaction is an error, or has `success` false, and none of its writes, updates and deletes applies."""
-    spoiled = batches.send_spoiled(graph, "transaction", place, kind)
+    spoiled = batches.send_spoiled_batch(graph, "transaction", place, kind)
     with expect.resting_on("GRA-TXN-3") if requirement == "GRA-TXN-2" else nullcontext():
         expect.check(
             not is_committed(spoiled.reply), "an error, or success false", str(spoiled.reply), "result.success"
         )
     if requirement == "GRA-TXN-2":
-        spoiled.expect_left(spoiled.before, "the nodes from before")
+        spoiled.expect_remaining(spoiled.before, "the nodes from before")
 
 
 @pytest.mark.requirement("GRA-TXN-2")
 def test_a_failed_transaction_leaves_edges_as_they_were(graph: Graph) -> None:
     """After a failed transaction its new edge does not exist, and the edge that it deleted still exists."""
-    sandbox = require_carrier(graph, "transaction")
-    batches.require_room(graph, 3)
+    sandbox = require_write_batches(graph, "transaction")
+    batches.require_batch_size(graph, 3)
     values = sandbox.put_named("abc")
     sandbox.put_edges(sandbox.edge("a", "b", "old"))
     items = [
@@ -281,8 +281,8 @@ def test_a_failed_transaction_leaves_edges_as_they_were(graph: Graph) -> None:
 @pytest.mark.requirement("GRA-TXN-2")
 def test_a_failed_transaction_leaves_every_namespace_as_it_was(graph: Graph) -> None:
     """A failed transaction writes nodes to no namespace."""
-    require_carrier(graph, "transaction")
-    batches.require_room(graph, 3)
+    require_write_batches(graph, "transaction")
+    batches.require_batch_size(graph, 3)
     places = isolation.two_sandboxes(graph, "namespaces")
     before = {place: place.put(place.node("a")) for place in places}
     reply = places[0].call_many(
@@ -300,22 +300,22 @@ def test_a_failed_transaction_leaves_every_namespace_as_it_was(graph: Graph) -> 
 @deciding("name", batch="GRA-BATCH-9", transaction="GRA-TXN-6")
 def test_one_inside_another_is_no_outage(graph: Graph, name: str) -> None:
     """A batch in a batch, or a transaction in a transaction, is carried out, or fails with a permanent error (R8)."""
-    sandbox = require_carrier(graph, name)
+    sandbox = require_write_batches(graph, name)
     inner = {
-        "op": graph.operation_names.spell_or_bare(name),
+        "op": graph.operation_names.spell_or_bare_name(name),
         "args": {MANY[name]: [put_operation(sandbox, sandbox.node("a"))]},
     }
     reply = sandbox.call_many(name, inner)
     expect.either(reply, "BadRequest", "NotSupported")
     for failure in batches.failed_operations(reply.result):
-        expect_class(failure, "BadRequest", "NotSupported")
+        expect_failure_class(failure, "BadRequest", "NotSupported")
 
 
 @pytest.mark.requirement("GRA-BATCH-5")
 def test_a_batch_that_is_refused_is_not_applied(graph: Graph) -> None:
     """A node before an item that is not an operation is written only if the batch is not refused."""
-    sandbox = require_carrier(graph)
-    batches.require_room(graph, 2)
+    sandbox = require_write_batches(graph)
+    batches.require_batch_size(graph, 2)
     written = []
     for bad in [row for row in read_rows() if (row.requirement, row.inside) == ("GRA-BATCH-9", "ops")][::2]:
         node = sandbox.node(bad.name)
@@ -331,8 +331,8 @@ def test_a_batch_that_is_refused_is_not_applied(graph: Graph) -> None:
 @pytest.mark.requirement("GRA-TXN-6")
 def test_a_transaction_that_is_refused_is_not_applied(graph: Graph) -> None:
     """A transaction with an item that is not an operation, or with a bad timeout, writes no node."""
-    sandbox = require_carrier(graph, "transaction")
-    batches.require_room(graph, 2)
+    sandbox = require_write_batches(graph, "transaction")
+    batches.require_batch_size(graph, 2)
     for bad in [row for row in read_rows() if (row.requirement, row.inside) == ("GRA-TXN-6", "operations")][::2]:
         item = bad.apply_to(put_operation(sandbox, sandbox.node("bad")))
         reply = sandbox.call_many("transaction", put_operation(sandbox, sandbox.node(bad.name)), item)
@@ -347,7 +347,7 @@ def test_a_transaction_that_is_refused_is_not_applied(graph: Graph) -> None:
 @pytest.mark.parametrize("kind", ["unavailable", "unexpected"])
 def test_a_transaction_that_the_provider_fails_leaves_no_trace(graph: Graph, kind: str) -> None:
     """If the provider fails and the transaction fails with it, none of its writes is visible."""
-    require_carrier(graph, "transaction")
+    require_write_batches(graph, "transaction")
     expect.applicable("provider" in graph.client.hooks, "without the provider nothing fails")
     graph.faults.provider_op("transaction")
     fresh = graph.fresh()
@@ -362,7 +362,7 @@ def test_a_transaction_that_the_provider_fails_leaves_no_trace(graph: Graph, kin
 @pytest.mark.requirement("GRA-TXN-2")
 def test_a_transaction_works_after_a_failed_one(graph: Graph) -> None:
     """After a failed transaction, another transaction writes the same nodes and is committed."""
-    sandbox = require_carrier(graph, "transaction")
+    sandbox = require_write_batches(graph, "transaction")
     node = sandbox.node("a")
     sandbox.call_many("transaction", put_operation(sandbox, node), unusable_operation(sandbox))
     result = expect.success(sandbox.call_many("transaction", put_operation(sandbox, node)), "a transaction to work")
@@ -373,7 +373,7 @@ def test_a_transaction_works_after_a_failed_one(graph: Graph) -> None:
 @pytest.mark.requirement("GRA-TXN-12")
 def test_each_transaction_has_an_id_of_its_own(graph: Graph) -> None:
     """Two transactions that state a `transaction_id` state different ids."""
-    sandbox = require_carrier(graph, "transaction")
+    sandbox = require_write_batches(graph, "transaction")
     replies = [sandbox.call_many("transaction", put_operation(sandbox, sandbox.node(name))) for name in "ab"]
     stated = [expect.success(reply, "a transaction to work").get("transaction_id") for reply in replies]
     expect.applicable(None not in stated, "transactions state no transaction_id")

@@ -72,7 +72,7 @@ def test_a_tenant_pages_through_its_own_nodes(graph: Graph) -> None:
     place = batches.listable_sandbox(graph)
     sandbox = place.copy_to(namespace=place.namespace, tenant=graph.settings.next_tenant())
     sandbox.put(*(sandbox.node(f"n{number}") for number in range(5)))
-    batches.require_space(sandbox, 2)
+    batches.require_readable_namespace(sandbox, 2)
     pages = sandbox.pages({"limit": 2, **batches.own_nodes_filter(sandbox)})
     batches.expect_every_node_once(sandbox, pages, {sandbox.id(f"n{number}") for number in range(5)})
 
@@ -84,7 +84,7 @@ def test_no_page_has_nodes_of_another_tenant(graph: Graph) -> None:
     one, other = isolation.two_tenants(graph, own=True)
     one.put(*(one.node(f"n{number}") for number in (0, 2, 4)))
     other.put(*(other.node(f"n{number}") for number in (1, 3, 5)))
-    batches.require_space(one, 2)
+    batches.require_readable_namespace(one, 2)
     pages = one.pages({"limit": 2, **batches.own_nodes_filter(one)})
     batches.expect_every_node_once(one, pages, {one.id(f"n{number}") for number in (0, 2, 4)})
 
@@ -105,7 +105,7 @@ def test_a_filter_is_heeded_on_every_page(graph: Graph, limit: int) -> None:
     fit = {2, 3, 7, 10}
     sandbox.put(*(sandbox.node(f"n{n}", corpus_kind=f"{sandbox.tag}{n in fit}") for n in range(batches.COUNT)))
     wanted = {"corpus_kind": f"{sandbox.tag}True"}
-    batches.expect_fitting_once(sandbox, limit, wanted, {sandbox.id(f"n{number}") for number in fit})
+    batches.expect_matching_nodes_once(sandbox, limit, wanted, {sandbox.id(f"n{number}") for number in fit})
 
 
 @pytest.mark.requirement("GRA-BULK-5")
@@ -126,7 +126,7 @@ def test_a_filter_compares_values(graph: Graph) -> None:
         ({"corpus_size": str(words.LARGE + 1)}, ""),
     )
     for wanted, names in cases:
-        batches.expect_fitting_once(
+        batches.expect_matching_nodes_once(
             sandbox, 5, {"corpus_group": sandbox.group, **wanted}, {sandbox.id(name) for name in names}
         )
 

@@ -23,14 +23,14 @@ from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.vocabulary import INJECTIONS, WORDS
 from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.suites.graph.support.component import Graph, graph
-from pytest_corpus.suites.graph.support.place import value_of
+from pytest_corpus.suites.graph.support.node_group import value_of
 from pytest_corpus.suites.graph.support.scenarios import bad_arguments, state_machine, words
 from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of
 from pytest_corpus.suites.graph.support.scenarios.concurrent_writes import history
-from pytest_corpus.suites.graph.support.scenarios.edges import expect_unusable
+from pytest_corpus.suites.graph.support.scenarios.edges import expect_item_refused
 from pytest_corpus.suites.graph.support.scenarios.isolation import WHERE, sandbox_at
 from pytest_corpus.suites.shared.claims.replays import TestEarlyReplays
-from pytest_corpus.suites.shared.contexts import new_key
+from pytest_corpus.suites.shared.contexts import new_key_context
 from pytest_corpus.text.values import are_equal_json
 
 LOOKALIKES = {
@@ -148,11 +148,11 @@ def test_an_update_is_seen(graph: Graph) -> None:
     others = sandbox.put(sandbox.node("b"))
     first = sandbox.node("a")
     write = partial(sandbox.call, "upsert_nodes", {"nodes": [first]})
-    expect.success(write(new_key()), "an upsert to work")
+    expect.success(write(new_key_context()), "an upsert to work")
     values = [*sandbox.put(sandbox.node("a")), *others]
     sandbox.expect_all_show_values(values, "one node with its last value")
     sandbox.put(sandbox.node("a"))
-    expect.success(write(new_key()), "an upsert to work")
+    expect.success(write(new_key_context()), "an upsert to work")
     sandbox.expect_one_shows_values([value_of(first), *others], "one node with its last value")
 
 
@@ -179,7 +179,7 @@ def test_an_update_changes_labels_and_properties(graph: Graph) -> None:
 def test_every_node_of_a_request_is_written(graph: Graph, count: int) -> None:
     """All nodes of a request are written, from the first to the last."""
     sandbox = graph.sandbox("upsert_nodes")
-    expect.applicable(count <= graph.at_once, f"at most {graph.at_once} items go into one request")
+    expect.applicable(count <= graph.items_per_request, f"at most {graph.items_per_request} items go into one request")
     written = sandbox.put(*(sandbox.node(f"n{number}") for number in range(count)))
     (sandbox.expect_all_show_values if count == 3 else sandbox.expect_one_shows_values)(
         written, "every node of a request"
@@ -202,7 +202,7 @@ def test_the_result_of_an_upsert_counts_its_nodes(graph: Graph, requirement: str
 def upsert_twice(graph: Graph, count: int) -> list[Reply]:
     """Upsert this number of nodes, then the same nodes again; return both answers."""
     sandbox = graph.sandbox("upsert_nodes")
-    expect.applicable(count <= graph.at_once, f"at most {graph.at_once} items go into one request")
+    expect.applicable(count <= graph.items_per_request, f"at most {graph.items_per_request} items go into one request")
     nodes = [[sandbox.node(f"n{number}") for number in range(count)] for _ in range(2)]
     return [sandbox.call("upsert_nodes", {"nodes": each}) for each in nodes]
 
@@ -210,7 +210,7 @@ def upsert_twice(graph: Graph, count: int) -> list[Reply]:
 @rules("read_back GRA-NODE-9, as_doubles GRA-NODE-13")
 def test_scalar_properties_are_read_back(graph: Graph, requirement: str) -> None:
     """Text of any script, numbers and booleans come back with their type and value."""
-    found = cached(graph, "scalars", lambda: keep_properties(graph, SCALARS))
+    found = cached(graph, "scalars", lambda: write_and_read_properties(graph, SCALARS))
     lenient = requirement == "GRA-NODE-9" and graph.capabilities.rounds_numbers
     for kind, value in SCALARS.items():
         if kind == SECOND_CASE and kind not in found:
@@ -224,7 +224,7 @@ def test_scalar_properties_are_read_back(graph: Graph, requirement: str) -> None
 @pytest.mark.requirement("GRA-NODE-9")
 def test_keys_of_properties_are_read_back_or_refused(graph: Graph) -> None:
     """Any key, and any text under a key, comes back code point by code point, or is refused permanently."""
-    for kind, value in keep_properties(graph, KEYS).items():
+    for kind, value in write_and_read_properties(graph, KEYS).items():
         expect_written(kind, value, right=are_equal_json(value, KEYS[kind]))
     changed = ", ".join(words.changed_properties(graph.sandbox())[:1])
     expect.check(not changed, f"the properties as written ({changed}), or a refusal", "other properties", "properties")
@@ -233,7 +233,7 @@ def test_keys_of_properties_are_read_back_or_refused(graph: Graph) -> None:
 @pytest.mark.requirement("GRA-NODE-10")
 def test_nested_properties_are_read_back_or_refused(graph: Graph) -> None:
     """Lists keep their order and objects their members, unless they are refused; null may become absent."""
-    for kind, value in keep_properties(graph, {**NESTED, "null": None}).items():
+    for kind, value in write_and_read_properties(graph, {**NESTED, "null": None}).items():
         right = are_equal_json(value, NESTED.get(kind)) or (kind == "null" and value is ...)
         expect_written(kind, value, right=right)
 
@@ -258,7 +258,7 @@ def test_nodes_of_ids_that_look_alike_are_all_written(graph: Graph, kind: str) -
 def test_the_last_of_two_nodes_of_one_id_is_kept(graph: Graph) -> None:
     """If a request writes a node twice, the last one is kept."""
     graph.require("upsert_nodes")
-    expect.applicable(graph.at_once >= 2, "one item goes into one request")
+    expect.applicable(graph.items_per_request >= 2, "one item goes into one request")
     sandbox = graph.sandbox()
     nodes = [sandbox.node("a"), sandbox.node("a")]
     reply = sandbox.call("upsert_nodes", {"nodes": nodes})
@@ -286,8 +286,8 @@ class TestBadItems:
         sandbox = graph.sandbox("upsert_nodes")
         bad: dict[str, Any] = {"id": 7} if kind == "wrong_type" else sandbox.node("bad", corpus_size=math.nan)
         good = [sandbox.node(name) for name in "ab"]
-        at = min(bad_arguments.PLACES[place], graph.at_once - 1)
-        nodes = [*good[:at], bad, *good[at:]][: graph.at_once]
+        at = min(bad_arguments.PLACES[place], graph.items_per_request - 1)
+        nodes = [*good[:at], bad, *good[at:]][: graph.items_per_request]
         reply = sandbox.call("upsert_nodes", {"nodes": nodes})
         written = [value_of(node) for node in nodes if node is not bad]
         left = bad_arguments.expect_bad_item_reported(reply, at, written)
@@ -300,7 +300,7 @@ class TestBadItems:
         graph.require("upsert_nodes")
         readers, sandbox = graph.readers.for_nodes(), graph.sandbox()
         bad = [{**sandbox.node(f"bad{number}"), **bad_arguments.SPOILED_NODES[kind]} for number in range(count)]
-        nodes = bad_arguments.insert_bad_items([sandbox.node(name) for name in "abc"], bad, graph.at_once)
+        nodes = bad_arguments.insert_bad_items([sandbox.node(name) for name in "abc"], bad, graph.items_per_request)
         reply = sandbox.call("upsert_nodes", {"nodes": nodes})
         bad_arguments.expect_counts_match_store(reply, len(sandbox.read_values(readers[0])), "GRA-NODE-7")
 
@@ -309,14 +309,14 @@ class TestBadItems:
     def test_numbers_of_a_node_are_finite(self, graph: Graph, value: Any) -> None:
         """NaN and infinities in properties are refused, or reported for the node, and never stored."""
         sandbox = graph.sandbox("upsert_nodes")
-        expect_unusable(sandbox.call("upsert_nodes", {"nodes": [sandbox.node("a", corpus_size=value)]}))
+        expect_item_refused(sandbox.call("upsert_nodes", {"nodes": [sandbox.node("a", corpus_size=value)]}))
 
     @pytest.mark.requirement("GRA-NODE-8")
     def test_an_update_with_a_number_that_is_not_finite_changes_nothing(self, graph: Graph) -> None:
         """A node whose update is refused keeps its value."""
         sandbox = graph.sandbox("upsert_nodes")
         written = sandbox.put(sandbox.node("a"))
-        expect_unusable(sandbox.call("upsert_nodes", {"nodes": [sandbox.node("a", corpus_size=math.inf)]}))
+        expect_item_refused(sandbox.call("upsert_nodes", {"nodes": [sandbox.node("a", corpus_size=math.inf)]}))
         sandbox.expect_all_show_values(written, "the node as it was")
 
 
@@ -336,7 +336,7 @@ class TestModel:
         slow = min(exchange.elapsed_s for exchange in plain.exchanges) > state_machine.SLOW_S
         run_sequences(
             graph,
-            lambda: state_machine.World(graph),
+            lambda: state_machine.GraphContents(graph),
             state_machine.rules_of(graph),
             steps=state_machine.SLOW_STEPS if slow else state_machine.STEPS,
             examples=1 if graph.settling.has_late_writes else state_machine.EXAMPLES,
@@ -360,7 +360,7 @@ def expect_written(kind: str, read: Any, *, right: bool) -> None:
     expect.check(right, f"the property corpus_{kind} as it was written", got, f"properties.corpus_{kind}")
 
 
-def keep_properties(graph: Graph, values: dict[str, Any]) -> dict[str, Any]:
+def write_and_read_properties(graph: Graph, values: dict[str, Any]) -> dict[str, Any]:
     """Write each value under its own key (R110); return the accepted values as they are read back.
 
     All are sent in one node first. If this node is refused, each value is sent in its own node.

@@ -13,7 +13,7 @@ from pytest_corpus.kit.reply import Reply, failed_items
 from pytest_corpus.kit.store.results import processed_count
 from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.suites.graph.support.component import Graph, graph
-from pytest_corpus.suites.graph.support.place import value_of
+from pytest_corpus.suites.graph.support.node_group import value_of
 from pytest_corpus.suites.graph.support.readers import is_refused
 from pytest_corpus.suites.graph.support.run_state import MANY
 from pytest_corpus.suites.graph.support.sandbox import GraphSandbox
@@ -39,7 +39,7 @@ def test_deleted_nodes_are_gone(graph: Graph, where: str) -> None:
     values = sandbox.put_named("abcd")
     sandbox.remove("nodes", "b")
     sandbox.expect_one_shows_values([values[name] for name in "acd"], "all but the deleted node")
-    if graph.at_once > 1:
+    if graph.items_per_request > 1:
         reply = sandbox.call("delete_nodes", {"ids": [sandbox.id("d"), sandbox.id("a")]})
         expect.success(reply, "delete_nodes to work")
         (sandbox.expect_all_show_values if where == "default" else sandbox.expect_one_shows_values)(
@@ -51,9 +51,9 @@ def test_deleted_nodes_are_gone(graph: Graph, where: str) -> None:
 def test_a_delete_removes_what_is_there_and_nothing_else(graph: Graph) -> None:
     """A delete removes all existing nodes of its list, even of a long one, and keeps nodes with similar ids."""
     graph.require("upsert_nodes", "delete_nodes")
-    expect.applicable(graph.at_once >= 2, "one item goes into one request")
+    expect.applicable(graph.items_per_request >= 2, "one item goes into one request")
     sandbox = graph.sandbox()
-    many = [f"n{number}" for number in range(min(9, graph.at_once - 2))]
+    many = [f"n{number}" for number in range(min(9, graph.items_per_request - 2))]
     values = sandbox.put_named(("a", "ab", "a-1", "b", *many))
     unknown = [f"none{number}" for number in range(LONG - len(many))]
     long = sandbox.call("delete_nodes", {"ids": list(map(sandbox.id, (*unknown, "a", *many)))})
@@ -65,8 +65,8 @@ def test_a_delete_removes_what_is_there_and_nothing_else(graph: Graph) -> None:
     doomed = {*vocabulary.INJECTIONS, "composed"}
     gone = [node for kind, node in odd.items() if kind in doomed]
     kept = [node for kind, node in odd.items() if kind not in doomed]
-    for start in range(0, len(gone), graph.at_once):
-        ids = [node["id"] for node in gone[start : start + graph.at_once]]
+    for start in range(0, len(gone), graph.items_per_request):
+        ids = [node["id"] for node in gone[start : start + graph.items_per_request]]
         expect.success(sandbox.call("delete_nodes", {"ids": ids}), "delete_nodes to work")
     sandbox.expect_all_show_values([values["ab"], values["a-1"], *map(value_of, kept)], "all but the deleted nodes")
 
@@ -184,7 +184,7 @@ def delete_repeatedly(graph: Graph, kind: str) -> list[Reply]:
     if kind == "nodes":
         sandbox.remove("edges", "e")
     never, there = sandbox.id("never"), sandbox.id("e" if kind == "edges" else "a")
-    asked = [[never], [there], [there], [never, there][: graph.at_once]]
+    asked = [[never], [there], [there], [never, there][: graph.items_per_request]]
     return [sandbox.call(f"delete_{kind}", {"ids": ids}) for ids in asked]
 
 
@@ -193,7 +193,7 @@ def test_the_deleted_nodes_are_counted(graph: Graph) -> None:
     """Two existing nodes and an unknown one count as two deleted nodes."""
     sandbox = graph.sandbox("upsert_nodes", "delete_nodes")
     sandbox.put(sandbox.node("a"), sandbox.node("b"))
-    expect.applicable(graph.at_once >= 3, f"at most {graph.at_once} items go into one request")
+    expect.applicable(graph.items_per_request >= 3, f"at most {graph.items_per_request} items go into one request")
     ids = [sandbox.id(name) for name in ("a", "b", "none")]
     result = expect.success(sandbox.call("delete_nodes", {"ids": ids}), "delete_nodes to work")
     bad_arguments.expect_counts(result, 2)
@@ -254,8 +254,8 @@ def test_a_filter_deletes_the_nodes_that_fit(graph: Graph, kind: str, size: int 
     reply = sandbox.call("delete_nodes", {"filter": wanted})
     expect.either(reply, *PERMANENT)
     left = [value_of(node) for name, node in nodes.items() if reply.is_error or name not in gone]
-    for each, (unusual_key, node) in odd.items():  # the group is deleted last: it has all nodes
-        term = {key: node["properties"][key] for key in (unusual_key, "corpus_group")}
+    for each, (unusual_key_context, node) in odd.items():  # the group is deleted last: it has all nodes
+        term = {key: node["properties"][key] for key in (unusual_key_context, "corpus_group")}
         if expect.either(sandbox.call("delete_nodes", {"filter": term}), *PERMANENT):
             taken.pop(each, None)
     show = sandbox.expect_all_show_values if gone else sandbox.expect_one_shows_values
@@ -345,7 +345,7 @@ def test_the_deletes_beside_failed_ones_are_counted(graph: Graph, kind: str) -> 
     readers, sandbox = graph.readers.for_nodes(), graph.sandbox()
     before = len(sandbox.put(*(sandbox.node(name) for name in "abc")))
     ids = bad_arguments.insert_bad_items(
-        [sandbox.id(name) for name in "ab"], [bad_arguments.SPOILED_IDS[kind]], graph.at_once
+        [sandbox.id(name) for name in "ab"], [bad_arguments.SPOILED_IDS[kind]], graph.items_per_request
     )
     reply = sandbox.call("delete_nodes", {"ids": ids})
     bad_arguments.expect_counts_match_store(reply, before - len(sandbox.read_values(readers[0])), "GRA-DELETE-7")

@@ -13,19 +13,19 @@ from pytest_corpus.kit.outcomes import difference
 from pytest_corpus.kit.store.results import processed_count
 from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.suites.graph.support.component import Graph, graph
-from pytest_corpus.suites.graph.support.place import value_of
+from pytest_corpus.suites.graph.support.node_group import value_of
 from pytest_corpus.suites.graph.support.readers import is_refused
 from pytest_corpus.suites.graph.support.sandbox import EDGE_READERS
 from pytest_corpus.suites.graph.support.scenarios import bad_arguments, edges
 from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of
-from pytest_corpus.suites.graph.support.scenarios.edges import LOOP, PARALLEL, expect_unusable
+from pytest_corpus.suites.graph.support.scenarios.edges import LOOP, PARALLEL, expect_item_refused
 
 
 @core("GRA-EDGE-1")
 @pytest.mark.parametrize("edge_reader", EDGE_READERS)
 def test_an_edge_leads_from_its_source_to_its_target(graph: Graph, edge_reader: str) -> None:
     """An edge is visible from its source only."""
-    sandbox, values = edges.link_for(graph, edge_reader)
+    sandbox, values = edges.link_nodes_for_reader(graph, edge_reader)
     others = [] if edge_reader == "traversal" else [sandbox.edge("a", "c", "g", label="CORPUS_OTHER")]
     sandbox.put_edges(sandbox.edge("c", "b", "f"), *others)
     sandbox.expect_targets(edge_reader, "a", {"b": values["b"]}, "the edge of the label that is asked for")
@@ -36,7 +36,7 @@ def test_an_edge_leads_from_its_source_to_its_target(graph: Graph, edge_reader: 
 @rules("ends GRA-EDGE-1, properties GRA-EDGE-2")
 def test_an_edge_keeps_what_it_was_written_with(graph: Graph, requirement: str) -> None:
     """A traversal shows an edge with its id, target and label, and with its texts, numbers and booleans."""
-    sandbox, _ = edges.link_for(graph, "traversal")
+    sandbox, _ = edges.link_nodes_for_reader(graph, "traversal")
     share = 0.5 if graph.capabilities.rounds_numbers else 0.1 + 0.2
     edge = sandbox.edge("a", "b", "e", corpus_share=share, corpus_true=True, corpus_text="\u6771 " * 200)
     edge["properties"] |= {"corpus_large": 2**53 + 1, "corpus_Case": 1, "corpus_case": 2, "corpus_no": False}
@@ -55,7 +55,7 @@ def test_an_edge_keeps_what_it_was_written_with(graph: Graph, requirement: str) 
 @rules("id GRA-EDGE-1, keys GRA-EDGE-2")
 def test_names_of_an_edge_come_back_or_are_refused(graph: Graph, requirement: str) -> None:
     """Ids, labels, keys and texts of edges come back code point by code point, or are refused permanently (R138)."""
-    sandbox, _ = edges.link_for(graph, "traversal")
+    sandbox, _ = edges.link_nodes_for_reader(graph, "traversal")
     name, key = ("\u00e9e\u0301", "corpus_key") if requirement == "GRA-EDGE-1" else ("f", "corpus_cl\u00e9e\u0301")
     edge = sandbox.edge("a", "c", name)
     edge["properties"][key] = 1
@@ -87,7 +87,7 @@ def test_names_of_an_edge_come_back_or_are_refused(graph: Graph, requirement: st
 @pytest.mark.parametrize("edge_reader", ["query", "stream_query"])
 def test_a_query_finds_the_properties_of_an_edge(graph: Graph, edge_reader: str) -> None:
     """A query for a property of an edge finds its value."""
-    sandbox, _ = edges.link_for(graph, edge_reader)
+    sandbox, _ = edges.link_nodes_for_reader(graph, edge_reader)
     graph.require_question("link_values")
     edge = sandbox.edge("a", "b", "e")
     sandbox.put_edges(edge)
@@ -152,7 +152,7 @@ def test_the_result_of_an_upsert_of_edges_is_of_the_schema(graph: Graph) -> None
     """An upsert of new or existing edges has a result of the schema with true counts."""
     sandbox = graph.sandbox("upsert_nodes", "upsert_edges")
     sandbox.put(sandbox.node("a"), sandbox.node("b"))
-    edges = [sandbox.edge("a", "b"), sandbox.edge("b", "a")][: graph.at_once]
+    edges = [sandbox.edge("a", "b"), sandbox.edge("b", "a")][: graph.items_per_request]
     for _ in range(2):
         reply = sandbox.call("upsert_edges", {"edges": edges})
         result = expect.success(reply, "an upsert of edges to work")
@@ -165,7 +165,7 @@ def test_the_result_of_an_upsert_of_edges_is_of_the_schema(graph: Graph) -> None
 @pytest.mark.parametrize("missing", ["source", "target", "both"])
 def test_an_edge_without_an_end_is_refused(graph: Graph, requirement: str, missing: str) -> None:
     """An edge from or to an unknown node is refused or reported as failed, with a permanent error."""
-    reply = edges.send_dangling(graph, missing)
+    reply = edges.send_dangling_edge(graph, missing)
     if requirement == "GRA-EDGE-5":
         expect.readable(reply)
         refused = reply.is_error or bool(reply.failed_items)
@@ -173,7 +173,7 @@ def test_an_edge_without_an_end_is_refused(graph: Graph, requirement: str, missi
         return
     expect.either(reply, *PERMANENT)
     for failure in reply.failed_items:
-        edges.expect_class(failure, *PERMANENT)
+        edges.expect_failure_class(failure, *PERMANENT)
 
 
 @pytest.mark.requirement("GRA-EDGE-10")
@@ -182,7 +182,9 @@ def test_numbers_of_an_edge_are_finite(graph: Graph, value: Any) -> None:
     """NaN and infinities in the properties of an edge are refused, or reported for that edge."""
     graph.require("upsert_nodes", "upsert_edges")
     graph.seed()
-    expect_unusable(graph.seeds.call("upsert_edges", {"edges": [graph.seeds.edge("s3", "s4", corpus_weight=value)]}))
+    expect_item_refused(
+        graph.seeds.call("upsert_edges", {"edges": [graph.seeds.edge("s3", "s4", corpus_weight=value)]})
+    )
 
 
 @pytest.mark.core
@@ -199,8 +201,8 @@ def test_an_unusable_edge_is_reported_or_all_are_refused(graph: Graph, place: st
     sandbox = graph.sandbox("upsert_nodes", "upsert_edges")
     values = sandbox.put_named("abc")
     good, bad = [sandbox.edge("a", "b"), sandbox.edge("a", "c")], {**sandbox.edge("b", "c"), "dst": 7}
-    at = min(bad_arguments.PLACES[place], graph.at_once - 1)
-    edges = [*good[:at], bad, *good[at:]][: graph.at_once]
+    at = min(bad_arguments.PLACES[place], graph.items_per_request - 1)
+    edges = [*good[:at], bad, *good[at:]][: graph.items_per_request]
     reply = sandbox.call("upsert_edges", {"edges": edges})
     targets = ["b", "c"][: len(edges) - 1]
     left = bad_arguments.expect_bad_item_reported(reply, at, targets)
@@ -214,7 +216,9 @@ def test_the_edges_beside_failed_ones_are_counted(graph: Graph, kind: str, count
     edge_readers, sandbox = edges.require_edge_readers(graph), graph.sandbox()
     sandbox.put(*(sandbox.node(name) for name in "abcde"))
     bad = [{**sandbox.edge("a", end), **bad_arguments.SPOILED_EDGES[kind]} for end in "de"[:count]]
-    written = bad_arguments.insert_bad_items([sandbox.edge("a", "b"), sandbox.edge("a", "c")], bad, graph.at_once)
+    written = bad_arguments.insert_bad_items(
+        [sandbox.edge("a", "b"), sandbox.edge("a", "c")], bad, graph.items_per_request
+    )
     reply = sandbox.call("upsert_edges", {"edges": written})
     if kind == "without_a_node":
         with expect.resting_on("GRA-EDGE-4"):

@@ -15,12 +15,12 @@ from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.graph.support.answers import items_of, records
 from pytest_corpus.suites.graph.support.component import Graph, graph
-from pytest_corpus.suites.graph.support.place import empty_namespace, value_of
+from pytest_corpus.suites.graph.support.node_group import empty_namespace, value_of
 from pytest_corpus.suites.graph.support.run_state import MANY
 from pytest_corpus.suites.graph.support.sandbox import NODE_READERS, GraphSandbox, call_or_none
 from pytest_corpus.suites.graph.support.scenarios import isolation, words
 from pytest_corpus.suites.graph.support.scenarios.batches import drop_operation, put_operation
-from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, cache_scope
+from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, context_with_cache_scope
 from pytest_corpus.text.values import strings_of
 
 READING = deciding("by", namespaces="GRA-NS-1", tenants="COM-TENANT-1")
@@ -107,7 +107,7 @@ def test_the_operations_of_a_batch_stay_in_their_places(graph: Graph, name: str,
     node, others = one.node("a"), other.node("a")
     items = [
         put_operation(one, node),
-        *([put_operation(other, others)] if by == "namespaces" and graph.at_once > 1 else []),
+        *([put_operation(other, others)] if by == "namespaces" and graph.items_per_request > 1 else []),
     ]
     expect.success(one.call_many(name, *items), f"{name} to work")
     one.expect_one_shows_values([value_of(node)], "the node that was written")
@@ -120,7 +120,7 @@ def test_the_operations_of_a_batch_stay_in_their_places(graph: Graph, name: str,
 def test_a_delete_stays_in_its_place(graph: Graph, way: str, by: str) -> None:
     """A node that is deleted in one namespace, or for one tenant, still exists in another."""
     graph.require("delete_nodes", *([way] if way in MANY else []))
-    one, other, values = isolation.write_in_both(graph, by, WAYS)
+    one, other, values = isolation.write_to_both(graph, by, WAYS)
     names = similar_names(str(one.namespace if by == "namespaces" else one.tenant), 2, ["composed", "decomposed"])
     similar = words.sandboxes_elsewhere(one, names[1:], by=by) if way == "ids" else []
     if len(similar) > 1:
@@ -163,11 +163,11 @@ def test_writes_of_two_tenants_at_the_same_time_stay_apart(graph: Graph) -> None
     replies = list(map(Reply, graph.send_all(requests)))
     expect.assessable(all(reply.is_success for reply in replies), Obstacle.ALL_REFUSED)
 
-    def shares() -> bool:
+    def are_shared() -> bool:
         [value] = tenants[0].put(tenants[0].node("alone"))
         return value in tenants[1].read_values(graph.readers.for_nodes()[0])
 
-    with blame_shared_tenants(shares):
+    with blame_shared_tenants(are_shared):
         for place, node in nodes.items():
             place.expect_one_shows_values([value_of(node)], "the node that the tenant wrote beside another one")
         if "query" in graph.readers.for_nodes():
@@ -300,7 +300,7 @@ def test_a_cache_scope_does_not_share_answers(graph: Graph) -> None:
     if graph.works("bulk_vertices"):
         asked.append(("bulk_vertices", {"limit": 100}, "global"))
     for (name, args, scope), sandbox in itertools.product(asked, sandboxes):
-        reply = sandbox.call(name, args, cache_scope(graph, scope))
+        reply = sandbox.call(name, args, context_with_cache_scope(graph, scope))
         expect.success(reply, f"{name} to work")
         others = {value for each, values in written.items() if each is not sandbox for value in values}
         mixed = others.intersection(strings_of(reply.result))

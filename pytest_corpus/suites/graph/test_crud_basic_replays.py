@@ -12,12 +12,12 @@ from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.suites.graph.support.component import Graph, graph
-from pytest_corpus.suites.graph.support.place import value_of
+from pytest_corpus.suites.graph.support.node_group import value_of
 from pytest_corpus.suites.graph.support.run_state import MANY
 from pytest_corpus.suites.graph.support.sandbox import GraphSandbox
-from pytest_corpus.suites.graph.support.scenarios.isolation import keyed_tenants, sandbox_at, two_sandboxes
+from pytest_corpus.suites.graph.support.scenarios.isolation import sandbox_at, tenants_for_one_key, two_sandboxes
 from pytest_corpus.suites.shared.claims import replays
-from pytest_corpus.suites.shared.contexts import new_key, similar_keys
+from pytest_corpus.suites.shared.contexts import new_key_context, similar_key_contexts
 
 MUTATING = ("upsert_nodes", "upsert_edges", "delete_nodes", "delete_edges", *MANY)
 
@@ -81,9 +81,9 @@ def test_a_replay_changes_nothing(graph: Graph, name: str, where: str) -> None:
 @pytest.mark.parametrize("name", ["upsert_edges", *MANY])
 def test_a_replay_has_the_failures_of_the_first_call(graph: Graph, name: str) -> None:
     """The replay of a write with failed parts is answered with exactly the same failures in the same order."""
-    sandbox, key = graph.sandbox(name, "upsert_nodes", "upsert_edges"), new_key()
+    sandbox, key = graph.sandbox(name, "upsert_nodes", "upsert_edges"), new_key_context()
     sandbox.put(sandbox.node("a"), sandbox.node("b"))
-    ends = (("none", "b"), ("a", "b"), ("a", "none"))[: graph.at_once]
+    ends = (("none", "b"), ("a", "b"), ("a", "none"))[: graph.items_per_request]
     written = [sandbox.edge(source, target) for source, target in ends]
     args: dict[str, Any] = {"edges": written}
     if name in MANY:
@@ -116,7 +116,7 @@ def test_a_write_that_is_sent_twice_at_once_asks_the_provider_once(graph: Graph,
     sandbox = graph.sandbox()
     place = {} if name in MANY else sandbox.namespace_arg
     args = {**place, **Write(graph, sandbox, name).args}
-    replays.expect_one_provider_call(graph, graph.envelope(name, args, {**sandbox.ctx, **new_key()}))
+    replays.expect_one_provider_call(graph, graph.envelope(name, args, {**sandbox.ctx, **new_key_context()}))
 
 
 @pytest.mark.requirement("COM-IDEM-5")
@@ -145,10 +145,10 @@ def test_a_key_elsewhere_is_another_write(graph: Graph, by: str, name: str) -> N
     if by == "namespaces":
         graph.require_namespaces(aside=True)
     if by == "tenants":
-        places = keyed_tenants(graph, MUTATING.index(name))
+        places = tenants_for_one_key(graph, MUTATING.index(name))
     else:
         places = two_sandboxes(graph, by) if by == "namespaces" else (graph.sandbox(), graph.sandbox())
-    key = new_key()
+    key = new_key_context()
     writes = {place: Write(graph, place, name) for place in places}
     for place, write in writes.items():
         expect.success(place.call(name, write.args, key), f"{name} to work")
@@ -158,7 +158,7 @@ def test_a_key_elsewhere_is_another_write(graph: Graph, by: str, name: str) -> N
 @pytest.mark.requirement("COM-IDEM-1")
 def test_a_key_with_another_value_is_another_write(graph: Graph) -> None:
     """Two writes of one node with one key but different values are both carried out."""
-    sandbox, key = graph.sandbox("upsert_nodes"), new_key()
+    sandbox, key = graph.sandbox("upsert_nodes"), new_key_context()
     nodes = [sandbox.node("a"), sandbox.node("a")]
     for node in nodes:
         expect.success(sandbox.call("upsert_nodes", {"nodes": [node]}, key), "a write to work")
@@ -170,7 +170,7 @@ def test_keys_that_resemble_each_other_are_two(graph: Graph) -> None:
     """A write is carried out even if it was made before under keys that differ only in letter case or a sign."""
     sandbox = graph.sandbox("upsert_nodes")
     early, late = sandbox.node("a"), sandbox.node("a")
-    *others, key = similar_keys()
+    *others, key = similar_key_contexts()
     for other in others:
         expect.either(sandbox.call("upsert_nodes", {"nodes": [late]}, other), *PERMANENT)
     sandbox.put(early)
@@ -183,7 +183,7 @@ def test_keys_that_resemble_each_other_are_two(graph: Graph) -> None:
 @pytest.mark.requirement("COM-IDEM-1")
 def test_a_key_of_one_operation_is_not_that_of_another(graph: Graph) -> None:
     """Two different operations with the same key and arguments are both carried out."""
-    sandbox, key = graph.sandbox("upsert_nodes", "delete_nodes", "delete_edges"), new_key()
+    sandbox, key = graph.sandbox("upsert_nodes", "delete_nodes", "delete_edges"), new_key_context()
     sandbox.put(sandbox.node("a"))
     for name in ("delete_edges", "delete_nodes"):
         expect.success(sandbox.call(name, {"ids": [sandbox.id("a")]}, key), f"{name} to work")

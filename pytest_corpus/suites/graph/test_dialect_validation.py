@@ -62,7 +62,7 @@ def test_every_listed_dialect_follows_edges(graph: Graph) -> None:
     """A query in each listed dialect finds the target of an edge with one label, and no target of another label."""
     graph.require("query")
     expect.applicable(len(graph.dialects.known) >= 2, "one dialect is listed, which the tests of edges speak")
-    sandbox, values = edges.link_for(graph, "query")
+    sandbox, values = edges.link_nodes_for_reader(graph, "query")
     sandbox.put_edges(sandbox.edge("a", "c", "f", label="CORPUS_OTHER"))
     for name in graph.dialects.known:
         graph.question("links", name, wanted=sandbox.key("a"))

@@ -19,7 +19,7 @@ from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.graph.support.answers import records
 from pytest_corpus.suites.graph.support.capabilities import ASKING
 from pytest_corpus.suites.graph.support.component import Graph, graph
-from pytest_corpus.suites.graph.support.place import value_of
+from pytest_corpus.suites.graph.support.node_group import value_of
 from pytest_corpus.suites.graph.support.readers import can_ask
 from pytest_corpus.suites.graph.support.run_state import MANY
 from pytest_corpus.suites.graph.support.scenarios import queries
@@ -47,7 +47,7 @@ def test_a_plain_query_is_answered(graph: Graph) -> None:
 @pytest.mark.parametrize("purpose", ["group", "find"])
 def test_what_was_written_is_found(graph: Graph, purpose: str, operation: str) -> None:
     """A query by group or by key finds exactly the matching nodes."""
-    queries.require_asking(graph, operation, purpose)
+    queries.require_query(graph, operation, purpose)
     sandbox, other = graph.sandbox(own=False), graph.sandbox(own=False)
     values = sandbox.put_named("abc")
     other.put(other.node("a"))
@@ -72,7 +72,7 @@ def test_the_present_nodes_are_found(graph: Graph, operation: str, way: str) -> 
 
     The changes are made alone, or in a batch or a transaction.
     """
-    queries.require_asking(graph, operation)
+    queries.require_query(graph, operation)
     sandbox = graph.sandbox("upsert_nodes", *([way] if way else ["delete_nodes"]), own=False)
     values: dict[str, str] = {}
     for name in "ab" if way else "aba":
@@ -96,37 +96,37 @@ def test_the_present_nodes_are_found(graph: Graph, operation: str, way: str) -> 
 @BINDING
 def test_a_parameter_is_a_value(graph: Graph, operation: str) -> None:
     """A parameter whose text resembles a query finds the node with this value, and no other node."""
-    queries.require_asking(graph, operation, "find")
+    queries.require_query(graph, operation, "find")
     sandbox, keys = queries.tricky_nodes(graph)
 
-    def finds(kind: str) -> None:
+    def expect_found(kind: str) -> None:
         key, value = keys[kind]
         found = queries.find_values(sandbox, operation, key)
         right = found is None or found == [value]
         expect.check(right, f"the node of the value {kind}, or a refusal", "other records, or none", "records")
 
     call_side_by_side(
-        finds, keys if operation == "query" else [kind for kind in queries.TRICKY_IN_STREAMS if kind in keys]
+        expect_found, keys if operation == "query" else [kind for kind in queries.TRICKY_IN_STREAMS if kind in keys]
     )
 
 
 @BINDING
 def test_a_parameter_is_a_value_in_every_dialect(graph: Graph, operation: str) -> None:
     """In every listed dialect, a parameter whose text resembles a query finds the node with this value."""
-    queries.require_asking(graph, operation)
+    queries.require_query(graph, operation)
     others = [name for name in graph.dialects.known[1:] if can_ask(graph, "find", name)]
     expect.applicable(others, "no other dialect is listed that the suite can ask in")
     sandbox, keys = queries.tricky_nodes(graph)
     asked = [*product(others, queries.INJECTIONS)]
 
-    def finds(each: tuple[str, str]) -> None:
+    def expect_found(each: tuple[str, str]) -> None:
         dialect, kind = each
         key, value = keys[kind]
         found = queries.find_values(sandbox, operation, key, dialect)
         claim = f"the node of the value {kind} in {dialect}, or a refusal"
         expect.check(found is None or found == [value], claim, "other records, or none", "records")
 
-    call_side_by_side(finds, asked if operation == "query" else asked[:: len(queries.INJECTIONS) + 1])
+    call_side_by_side(expect_found, asked if operation == "query" else asked[:: len(queries.INJECTIONS) + 1])
 
 
 @pytest.mark.requirement("GRA-QUERY-3")
@@ -139,7 +139,7 @@ def test_a_parameter_is_a_value_in_a_batch(graph: Graph, name: str) -> None:
     usual = [*product(dialects, queries.INJECTIONS)]
     for asked in ([*usual, *((each, queries.EVERY) for each in dialects[:1] if queries.EVERY in keys)], usual):
         questions = [graph.question("find", dialect, wanted=keys[kind][0]) for dialect, kind in asked]
-        answers = queries.ask_in(sandbox, name, [sandbox.item("query", **args) for args in questions])
+        answers = queries.query_in_batches(sandbox, name, [sandbox.item("query", **args) for args in questions])
         if answers is not None:
             break
     else:
@@ -153,7 +153,7 @@ def test_a_parameter_is_a_value_in_a_batch(graph: Graph, name: str) -> None:
 @deciding("operation", query="GRA-QUERY-4", stream_query="GRA-STREAM-4")
 def test_a_parameter_keeps_its_type(graph: Graph, operation: str) -> None:
     """A parameter of each scalar type finds exactly the node with this value; a text of digits finds no number."""
-    queries.require_asking(graph, operation, "typed")
+    queries.require_query(graph, operation, "typed")
     sandbox = graph.sandbox(own=False)
     nodes = {kind: sandbox.node(kind, rank=value) for kind, value in queries.TYPED.items()}
     for node in nodes.values():
@@ -161,13 +161,13 @@ def test_a_parameter_keeps_its_type(graph: Graph, operation: str) -> None:
     integers = [kind for kind, value in queries.TYPED.items() if type(value) is int]
     sandbox.put(*(nodes[kind] for kind in integers))
     others = [node for kind, node in nodes.items() if kind not in integers]
-    if sandbox.call("upsert_nodes", {"nodes": others[: graph.at_once]}).fails_as(*PERMANENT):
+    if sandbox.call("upsert_nodes", {"nodes": others[: graph.items_per_request]}).fails_as(*PERMANENT):
         others = []  # an integer property may refuse other types
     *usual, digits = queries.ASKED
     for kind in (*(usual if operation == "query" else usual[inputs.seed() % 2 :: 2]), digits):
         node = nodes[kind]
         key = node["properties"]["corpus_key"]
-        if kind not in integers and node not in others[: graph.at_once]:
+        if kind not in integers and node not in others[: graph.items_per_request]:
             if kind == digits:
                 lost = queries.find_values(sandbox, operation, key, purpose="typed", rank=queries.TYPED[kind])
                 expect.check(not lost, "no node of a number for a text", f"{len(lost or ())} nodes", "records")
@@ -192,7 +192,7 @@ def test_a_query_that_matches_nothing_succeeds(graph: Graph, purpose: str, opera
 def test_a_text_that_is_not_a_query_is_refused(graph: Graph, operation: str) -> None:
     """Texts that are not valid in the dialect are BAD_REQUEST, every time, and a stream of them has no data."""
     graph.require(operation)
-    for args, reply in queries.send_broken(graph):
+    for args, reply in queries.send_broken_queries(graph):
         with expect.resting_on("GRA-QUERY-6") if operation == "stream_query" else nullcontext():
             expect.refusal(reply, "BadRequest")
         if operation == "stream_query":
@@ -219,7 +219,7 @@ def test_a_feature_that_is_not_offered_is_refused_permanently(graph: Graph) -> N
 def test_a_text_that_is_not_a_query_is_a_parse_error(graph: Graph) -> None:
     """The subtype of the refusal is QueryParseError."""
     graph.require("query")
-    for _, reply in queries.send_broken(graph):
+    for _, reply in queries.send_broken_queries(graph):
         expect.refusal(reply, "QueryParseError")
 
 
@@ -281,7 +281,7 @@ def test_the_length_of_a_query_is_limited_as_stated(graph: Graph) -> None:
 @deciding("operation", query="GRA-QUERY-11", stream_query="GRA-STREAM-3")
 def test_an_ordered_query_keeps_its_order(graph: Graph, operation: str) -> None:
     """The records of a query with an order have this order, whatever the order of writing."""
-    queries.require_asking(graph, operation, "ordered")
+    queries.require_query(graph, operation, "ordered")
     sandbox = graph.sandbox(own=False)
     nodes = [sandbox.node(f"n{rank}", rank=rank) for rank in (5, 1, 4, 2, 7, 3, 6)]
     sandbox.put(*nodes)

@@ -36,7 +36,7 @@ def test_a_traversal_reaches_what_is_in_its_depth(graph: Graph, requirement: str
     sandbox, _ = queries.chain(graph)
     for start, depth in product((0, 1), queries.depths(graph)):
         wanted = {f"n{number}" for number in range(start + 1, min(start + depth, queries.CHAIN) + 1)}
-        result = queries.walk(graph, f"n{start}", max_depth=depth)
+        result = queries.traverse_chain(graph, f"n{start}", max_depth=depth)
         found = sandbox.node_names(result)
         if requirement == "GRA-TRAV-2":
             missing = wanted - found
@@ -70,7 +70,7 @@ def test_a_traversal_starts_at_every_start_node(graph: Graph) -> None:
     """A traversal reaches the nodes from each start node, also from the last one of a long list."""
     sandbox = graph.sandbox()
     graph.require("traversal", "upsert_edges")
-    others = [f"n{number}" for number in range(min(STARTS, 2 * graph.at_once - 6))]
+    others = [f"n{number}" for number in range(min(STARTS, 2 * graph.items_per_request - 6))]
     sandbox.put(*(sandbox.node(name) for name in (*"abcdef", *others)))
     sandbox.put_edges(sandbox.edge("a", "b"), sandbox.edge("c", "d"), sandbox.edge("e", "f"))
     starts = list(map(sandbox.id, ("a", "c", *others, "e")))
@@ -91,7 +91,7 @@ def test_a_traversal_heeds_the_direction(graph: Graph, direction: str, depth: in
     expect.applicable(depth in queries.depths(graph), "capabilities state a smaller depth")
     ways = {"OUTGOING": [1], "INCOMING": [-1], "BOTH": [1, -1]}[direction]
     wanted = sorted(f"n{2 + way * step}" for way in ways for step in range(1, depth + 1))
-    found = sandbox.node_names(queries.walk(graph, "n2", max_depth=depth, direction=direction)) - {"n2"}
+    found = sandbox.node_names(queries.traverse_chain(graph, "n2", max_depth=depth, direction=direction)) - {"n2"}
     expect.check(sorted(found) == wanted, f"{len(wanted)} nodes", difference(wanted, found), "result.nodes")
 
 
@@ -153,7 +153,7 @@ def test_a_predicate_of_a_traversal_is_applied_or_refused(graph: Graph, kind: st
 def test_relationships_are_the_edges_that_were_written(graph: Graph, direction: str) -> None:
     """Each relationship has the id, ends, label and properties of an edge, whatever the direction."""
     sandbox, edges = queries.chain(graph)
-    found = items_of(queries.walk(graph, "n1", direction=direction), "relationships")
+    found = items_of(queries.traverse_chain(graph, "n1", direction=direction), "relationships")
     wanted = {"OUTGOING": ["e1"], "INCOMING": ["e0"], "BOTH": ["e0", "e1"]}[direction]
     ids = sorted({str(edge.get("id")) for edge in found})
     expect.check(ids == [sandbox.id(name) for name in wanted], f"{len(wanted)} edges", f"{len(ids)}", "relationships")
@@ -235,7 +235,7 @@ def test_paths_that_are_claimed_are_given(graph: Graph) -> None:
     """If path queries are claimed, a traversal along an edge gives a path, or a query for paths returns one."""
     expect.applicable(graph.capabilities.flag("supports_path_queries") is True, "path queries are not claimed")
     if graph.works("traversal") and graph.works("upsert_edges"):
-        given = queries.walk(graph, "n0", max_depth=1).get("paths")
+        given = queries.traverse_chain(graph, "n0", max_depth=1).get("paths")
         if isinstance(given, list) and given:
             note_check()
             return

@@ -13,7 +13,7 @@ from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.graph.support.component import Graph, graph
-from pytest_corpus.suites.graph.support.place import value_of
+from pytest_corpus.suites.graph.support.node_group import value_of
 from pytest_corpus.suites.graph.support.sandbox import GraphSandbox
 
 
@@ -30,7 +30,7 @@ def test_a_schema_is_of_the_schema(graph: Graph) -> None:
 def test_a_schema_describes_what_was_written(graph: Graph, tenant: bool, requirement: str) -> None:
     """The schema contains the labels of new nodes and edges and the names of their properties, but no values."""
     graph.require("get_schema")
-    schema, edge, nodes = cached(graph, ("schema", tenant), lambda: describe(graph, tenant=tenant))
+    schema, edge, nodes = cached(graph, ("schema", tenant), lambda: describe_new_nodes(graph, tenant=tenant))
     what, texts = {
         "GRA-SCHEMA-2": ("labels", [edge["label"], *(label for node in nodes for label in node["labels"])]),
         "GRA-SCHEMA-3": ("names of properties", ["corpus_weight", "corpus_rank"]),
@@ -55,20 +55,20 @@ def test_a_schema_is_as_it_is_now(graph: Graph) -> None:
 @pytest.mark.requirement("GRA-SCHEMA-5")
 def test_an_index_is_made_and_dropped(graph: Graph) -> None:
     """If DDL is claimed, an index can be made and dropped, and a query finds a node before, between and after."""
-    dialect = claimed_ddl(graph)
+    dialect = dialect_with_ddl(graph)
     graph.require("query")
     graph.require_question("find", dialect)
     sandbox = graph.sandbox()
     [value] = sandbox.put(sandbox.node("a", rank=3))
     for statement in ("", "create_index", "drop_index"):
         if statement:
-            carry_out(graph, sandbox, statement, dialect)
+            run_statement(graph, sandbox, statement, dialect)
         found = sandbox.query_values("query", "find", dialect=dialect, wanted=sandbox.key("a"))
         is_right = value in found
         expect.check(is_right, f"the node, after {statement or 'it was written'}", "another record, or none", "records")
 
 
-def claimed_ddl(graph: Graph) -> str:
+def dialect_with_ddl(graph: Graph) -> str:
     """Return a dialect for which DDL is claimed: a capability with `ddl` in its key is true or lists the dialect."""
     claims = graph.claimed_values("ddl")
     every = any(value is True for value in claims)
@@ -81,7 +81,7 @@ def claimed_ddl(graph: Graph) -> str:
     raise NotAssessed(Obstacle.NO_QUERY, purpose="create_index", dialect="the dialects")
 
 
-def carry_out(graph: Graph, sandbox: GraphSandbox, purpose: str, dialect: str) -> None:
+def run_statement(graph: Graph, sandbox: GraphSandbox, purpose: str, dialect: str) -> None:
     """Send a statement in each known spelling until one succeeds. Raises NotAssessed if none does."""
     refused = []
     for text in graph.dialects.texts(purpose, dialect):
@@ -95,7 +95,7 @@ def carry_out(graph: Graph, sandbox: GraphSandbox, purpose: str, dialect: str) -
     raise NotAssessed(Obstacle.NO_SPELLING, purpose=purpose)
 
 
-def describe(graph: Graph, *, tenant: bool) -> tuple[str, dict[str, Any], list[dict[str, Any]]]:
+def describe_new_nodes(graph: Graph, *, tenant: bool) -> tuple[str, dict[str, Any], list[dict[str, Any]]]:
     """Write two labelled nodes and an edge; return the schema, the edge and the nodes."""
     sandbox = graph.sandbox(tenant=graph.settings.next_tenant() if tenant else None, own=False)
     nodes = [{**sandbox.node(name), "labels": [f"Corpus{canary(6)}"]} for name in "ab"]

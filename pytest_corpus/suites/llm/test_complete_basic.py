@@ -21,9 +21,9 @@ from pytest_corpus.suites.llm.support.requests import WEATHER, user_message
 from pytest_corpus.suites.llm.support.scenarios import completions
 from pytest_corpus.suites.shared.claims import replays
 from pytest_corpus.suites.shared.claims.capabilities import TestModels
-from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, cache_scope
+from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, context_with_cache_scope
 from pytest_corpus.suites.shared.claims.replays import TestAnswerReplays
-from pytest_corpus.suites.shared.contexts import new_key, new_tenant, similar_tenants
+from pytest_corpus.suites.shared.contexts import new_key_context, new_tenant_context, similar_tenant_contexts
 
 BEGUN = {
     **dict.fromkeys(("last_message", "shorter", "order"), "turns"),
@@ -191,7 +191,7 @@ def test_the_result_names_the_model_asked_for(llm: LLM) -> None:
 def test_optional_arguments_are_accepted(llm: LLM, name: str) -> None:
     """Valid optional arguments are accepted, alone and together; unclaimed ones may be refused permanently."""
     llm.require("complete")
-    reply = completions.call_with_accepted(llm, name, "complete")
+    reply = completions.call_with_accepted_arguments(llm, name, "complete")
     llm.require_fit(reply)
     expect.works(reply, f"{name} to be accepted")
 
@@ -302,7 +302,7 @@ def test_other_arguments_are_another_request(llm: LLM, name: str) -> None:
     elif name in ("tools", "tool_choice"):
         expect.applicable(llm.settings.edition != "1.0.0", "edition 1.0.0 has no place for tool calls in a completion")
         chosen = llm.capabilities.flag("supports_tool_choice") is True or name == "tools"
-        if llm.tools is not True or not chosen or llm.model not in (None, *llm.models_with("supports_tools")):
+        if llm.offers_tools is not True or not chosen or llm.model not in (None, *llm.models_with("supports_tools")):
             raise NotApplicable(f"{name} is not claimed for this model")
         args.pop("max_tokens", None)  # a limit could cut a tool call off
         if name == "tool_choice":
@@ -311,7 +311,9 @@ def test_other_arguments_are_another_request(llm: LLM, name: str) -> None:
     else:
         given = completions.accepted_arguments(llm, name)
         changed = {**args, **({name: llm.other_limit("complete")} if name == "max_tokens" else given)}
-        expect.applicable(name != "stop_sequences" or not completions.ignores_stops(llm), "stop_sequences are ignored")
+        expect.applicable(
+            name != "stop_sequences" or not completions.ignores_stop_sequences(llm), "stop_sequences are ignored"
+        )
     completions.expect_own_answer(llm, args, changed, learnt=name != "tool_choice", binding=name not in OPTIONAL)
 
 
@@ -332,7 +334,7 @@ def test_a_cached_answer_stays_with_its_tenant(llm: LLM, operation: str) -> None
     """The same request of another tenant with a similar name is not answered from the cache."""
     args = {**completions.cold_arguments(llm, operation), "messages": [user_message(llm.unique())]}
     for number in (0, 1) if operation == "complete" else (2,):
-        completions.expect_own_answer(llm, args, args, *similar_tenants(llm, number), operation=operation)
+        completions.expect_own_answer(llm, args, args, *similar_tenant_contexts(llm, number), operation=operation)
 
 
 @pytest.mark.requirement("COM-CACHE-2")
@@ -342,14 +344,14 @@ def test_a_cached_answer_stays_with_its_tenant(llm: LLM, operation: str) -> None
 def test_a_cache_scope_does_not_share_answers(llm: LLM, operation: str, scope: str) -> None:
     """Two tenants do not get each other's answers, whatever cache scope they name."""
     args = {**completions.cold_arguments(llm, operation), "messages": [user_message(llm.unique())]}
-    contexts = [{**new_tenant(), **cache_scope(llm, scope)} for _ in range(2)]
+    contexts = [{**new_tenant_context(), **context_with_cache_scope(llm, scope)} for _ in range(2)]
     completions.expect_own_answer(llm, args, args, *contexts, operation=operation)
 
 
 @pytest.mark.requirement("COM-IDEM-1")
 def test_an_idempotency_key_does_not_mix_up_requests(llm: LLM) -> None:
     """Two prompts under one key get their own counts and completions."""
-    ctx = new_key(**new_tenant())
+    ctx = new_key_context(**new_tenant_context())
     llm.require("complete")
     requests = llm.requests.distinct_requests()[:2]
     answers = [llm.requests.fingerprint(llm.send({**request, "ctx": ctx})) for request in requests]
@@ -363,7 +365,7 @@ def test_an_idempotency_key_does_not_mix_up_requests(llm: LLM) -> None:
 def test_an_idempotency_key_does_not_hide_a_changed_argument(llm: LLM, operation: str) -> None:
     """Another prompt, `max_tokens`, system message or operation under the same key gets its own answer."""
     expect.applicable("provider" in llm.client.hooks, "without a provider it is judged by the answers alone")
-    ctx = new_key(**new_tenant())
+    ctx = new_key_context(**new_tenant_context())
     limit = llm.limit(8, operation)
     args = llm.requests.args(messages=[user_message(llm.unique())], max_tokens=limit)
     changes: list[dict[str, Any]] = [{"max_tokens": limit + 1}, {"messages": [user_message(llm.unique())]}]
@@ -381,8 +383,8 @@ def test_an_idempotency_key_does_not_hide_a_changed_argument(llm: LLM, operation
 @pytest.mark.requirement("COM-IDEM-2")
 def test_an_idempotency_key_belongs_to_its_tenant(llm: LLM) -> None:
     """The same request under the same key of another tenant calls the provider again."""
-    key, args = new_key(), llm.requests.args(messages=[user_message(llm.unique())])
-    one, other = ({**key, **tenant} for tenant in similar_tenants(llm, 1))
+    key, args = new_key_context(), llm.requests.args(messages=[user_message(llm.unique())])
+    one, other = ({**key, **tenant} for tenant in similar_tenant_contexts(llm, 1))
     completions.expect_own_answer(llm, args, args, one, other)
 
 
@@ -390,7 +392,7 @@ def test_an_idempotency_key_belongs_to_its_tenant(llm: LLM) -> None:
 def test_a_replay_is_answered_as_the_first_call(llm: LLM) -> None:
     """The same request under the same key gets the same answer, even after another request."""
     llm.require("complete")
-    ctx = new_key(**new_tenant())
+    ctx = new_key_context(**new_tenant_context())
     args = llm.requests.args(messages=[user_message(llm.unique())])
     first = llm.call("complete", args, context_with_key(ctx))
     expect.success(first, "a completion under an idempotency key")

@@ -180,7 +180,7 @@ def test_a_named_tool_is_called(llm: LLM, chosen: int) -> None:
 )
 def test_a_malformed_tool_is_refused(llm: LLM, operation: str, tools: Any) -> None:
     """A tool must be an object with a function that has a name."""
-    require_tool_use(llm, llm.tools)
+    require_tool_use(llm, llm.offers_tools)
     require_tools_of(llm, operation)
     llm.expect_refused(operation, **tool_arguments(llm, tools=tools))
 
@@ -221,8 +221,8 @@ def test_the_result_of_a_tool_is_accepted(llm: LLM, operation: str) -> None:
         {"role": "tool", "content": weather, "tool_call_id": "call_1", "name": "get_weather"},
     ]
     reply = llm.ask(operation, **tool_arguments(llm, messages=messages))
-    unclaimed = "BadRequest" if llm.tools is None else "NotSupported"
-    if reply.is_a("NotSupported", unclaimed) and None in (llm.tools, llm.capabilities.flag("supports_roles")):
+    unclaimed = "BadRequest" if llm.offers_tools is None else "NotSupported"
+    if reply.is_a("NotSupported", unclaimed) and None in (llm.offers_tools, llm.capabilities.flag("supports_roles")):
         raise NotApplicable("the roles of tool calling are not claimed, and refused permanently")
     llm.require_fit(reply)
     expect.works(reply, "the result of a tool to be accepted")
@@ -269,7 +269,7 @@ def expect_messages_refused(llm: LLM, messages: Any, operation: str = "complete"
     listed = messages if isinstance(messages, list) else []
     keys = {key for message in listed if isinstance(message, dict) for key in message}
     tools = bool(keys & {"tool_calls", "tool_call_id"})
-    denied = llm.capabilities.flag("supports_roles") is False or (tools and llm.tools is not True)
+    denied = llm.capabilities.flag("supports_roles") is False or (tools and llm.offers_tools is not True)
     expect.refusal(llm.ask_once(operation, messages=messages), "BadRequest", *(["NotSupported"] if denied else []))
 
 
@@ -288,8 +288,8 @@ def tool_arguments(llm: LLM, **changed: Any) -> dict[str, Any]:
 def require_tools(llm: LLM) -> None:
     """Check that tools are claimed, or that a plain request with tools is accepted."""
     llm.require("complete")
-    expect.applicable(llm.tools is not False, "no listed model has tools")
-    if llm.tools is None and not llm.accepts("complete", **tool_arguments(llm)):
+    expect.applicable(llm.offers_tools is not False, "no listed model has tools")
+    if llm.offers_tools is None and not llm.accepts("complete", **tool_arguments(llm)):
         raise NotApplicable("tools are not claimed, and refused permanently")
 
 
@@ -318,7 +318,7 @@ def tool_calls_of(llm: LLM, *, asked: bool = False, **changed: Any) -> list[Any]
     expect.applicable(not denied or asked, "tool_choice is denied by capabilities")
     reply = llm.complete_once(**tool_arguments(llm, **{"tool_choice": "required", **changed}))
     llm.require_fit(reply)
-    claimed = llm.tools and llm.capabilities.flag("supports_tool_choice")
+    claimed = llm.offers_tools and llm.capabilities.flag("supports_tool_choice")
     if claimed is None and reply.is_a("NotSupported", *([] if asked else ["BadRequest"])):
         raise NotApplicable("tool_choice is not claimed, and refused permanently")
     result = expect.success(reply, "a completion with a tool call")

@@ -81,7 +81,7 @@ def test_usage_never_decreases(llm: LLM) -> None:
 def test_optional_arguments_of_a_stream_are_accepted(llm: LLM, name: str) -> None:
     """Valid optional arguments are accepted, alone and together; unclaimed ones may be refused permanently."""
     llm.require("stream")
-    stream = completions.call_with_accepted(llm, name, "stream")
+    stream = completions.call_with_accepted_arguments(llm, name, "stream")
     llm.require_fit(stream)
     expect.works(stream, f"{name} to be accepted")
 

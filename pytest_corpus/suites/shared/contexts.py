@@ -12,29 +12,29 @@ STEM = "qzkvxwjhtpbzqxkv"
 """The common beginning of tenants and keys, which an adapter that shortens them would confuse."""
 
 
-def new_tenant() -> dict[str, str]:
+def new_tenant_context() -> dict[str, str]:
     """Return the context of a tenant that no other call names."""
     return {"tenant": f"tenant{STEM}{canary()}"}
 
 
-def new_key(**more: str) -> dict[str, str]:
+def new_key_context(**more: str) -> dict[str, str]:
     """Return a context with an idempotency key that no other call has."""
     return {"idempotency_key": f"key{STEM}{canary()}", **more}
 
 
-def unusual_key(**more: str) -> dict[str, str]:
+def unusual_key_context(**more: str) -> dict[str, str]:
     """Return a context with a new idempotency key that contains an unusual word (R138)."""
-    [word] = fill_in(choose({**INJECTIONS, **WORDS}, 1), new_key()["idempotency_key"]).values()
+    [word] = fill_in(choose({**INJECTIONS, **WORDS}, 1), new_key_context()["idempotency_key"]).values()
     return {"idempotency_key": word, **more}
 
 
-def similar_keys() -> list[dict[str, str]]:
+def similar_key_contexts() -> list[dict[str, str]]:
     """Return contexts with similar new keys (R139). Each differs from the last in letter case, a sign or a blank."""
-    stem = new_key()["idempotency_key"]
+    stem = new_key_context()["idempotency_key"]
     return [{"idempotency_key": f"{stem}{end}"} for end in ("A_b", "a-b", "a_b ", "a_b")]
 
 
-def similar_tenants(subject: Subject, number: int = 0) -> list[dict[str, str]]:
+def similar_tenant_contexts(subject: Subject, number: int = 0) -> list[dict[str, str]]:
     """Return the contexts of two new tenants with similar names, or plain names if the adapter refuses those.
 
     Args:
@@ -46,12 +46,12 @@ def similar_tenants(subject: Subject, number: int = 0) -> list[dict[str, str]]:
         return [{"tenant": SIMILAR.get(kind, f"{STEM_OF_WORDS}a").replace(STEM_OF_WORDS, stem)} for kind in kinds]
 
     def are_taken() -> bool:
-        replies = [subject.invoke(subject.principal, ctx=ctx) for ctx in contexts_for(new_tenant()["tenant"])]
+        replies = [subject.invoke(subject.principal, ctx=ctx) for ctx in contexts_for(new_tenant_context()["tenant"])]
         return not any(reply.is_a(*PERMANENT) for reply in replies)
 
     if cached(subject, ("tenants alike", kinds), are_taken):
-        return contexts_for(new_tenant()["tenant"])
-    return [new_tenant(), new_tenant()]
+        return contexts_for(new_tenant_context()["tenant"])
+    return [new_tenant_context(), new_tenant_context()]
 
 
 def require_tenants(subject: Subject, *, claimed: bool = True) -> None:

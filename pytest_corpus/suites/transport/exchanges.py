@@ -30,7 +30,7 @@ BUSY = ("ResourceExhausted", "Unavailable", "TransientNetwork")
 
 
 @dataclass(frozen=True, slots=True)
-class SeenExchange:
+class RawExchange:
     """A raw request and its answer."""
 
     request: RawRequest
@@ -69,32 +69,32 @@ def ask_once(subject: Subject, name: str, ask: Callable[[], T], *, everywhere: b
     return found
 
 
-def send_once(subject: Subject, name: str, request: RawRequest, *, everywhere: bool = False) -> SeenExchange:
+def send_once(subject: Subject, name: str, request: RawRequest, *, everywhere: bool = False) -> RawExchange:
     """Make a raw exchange once for this component, or with `everywhere` once for the whole adapter."""
     return ask_once(subject, name, lambda: send(subject, request), everywhere=everywhere)
 
 
-def send(subject: Subject, request: RawRequest) -> SeenExchange:
+def send(subject: Subject, request: RawRequest) -> RawExchange:
     """Make a new raw exchange; wait and repeat it if the adapter asks for a retry."""
-    seen: list[SeenExchange] = []
+    seen: list[RawExchange] = []
 
     def attempt(_waited_s: float) -> Reply:
-        seen.append(SeenExchange(request, subject.client.raw_call(request, subject.component)))
+        seen.append(RawExchange(request, subject.client.raw_call(request, subject.component)))
         return Reply(seen[-1].exchange)
 
     subject.retries.call_until_answered(op_of(request.envelope), attempt, subject.transient_errors)
     return seen[-1]
 
 
-def capabilities(subject: Subject) -> SeenExchange:
+def capabilities(subject: Subject) -> RawExchange:
     """Return a successful unary exchange: a call of `capabilities`."""
     return send_once(subject, "capabilities", RawRequest(subject.envelope("capabilities")))
 
 
-def refusals(subject: Subject) -> list[SeenExchange]:
+def refusals(subject: Subject) -> list[RawExchange]:
     """Return unary errors: an unknown operation, a request without arguments, an expired deadline."""
 
-    def ask() -> list[SeenExchange]:
+    def ask() -> list[RawExchange]:
         unknown = {**subject.envelope("capabilities"), "op": f"{subject.component}.no_such_operation"}
         lacking = {name: value for name, value in subject.envelope("capabilities").items() if name != "args"}
         expired = subject.envelope(subject.principal, ctx={"deadline_ms": deadline_in(-60_000)})
@@ -103,13 +103,13 @@ def refusals(subject: Subject) -> list[SeenExchange]:
     return ask_once(subject, "refused", ask)
 
 
-def stream(subject: Subject, accept: str = NDJSON) -> SeenExchange:
+def stream(subject: Subject, accept: str = NDJSON) -> RawExchange:
     """Return a plain stream, over HTTP in the requested content type."""
     envelope = subject.envelope(subject.principal_stream)
     return send_once(subject, f"stream {accept}", RawRequest(envelope, True, accept=accept))
 
 
-def working_stream(subject: Subject) -> SeenExchange:
+def working_stream(subject: Subject) -> RawExchange:
     """Return a plain stream, over HTTP in an offered format."""
     found = [stream(subject, kind) for kind in stream_kinds(subject)]
     for seen in found:
@@ -121,7 +121,7 @@ def working_stream(subject: Subject) -> SeenExchange:
     raise NotAssessed(Obstacle.NO_FRAMES)
 
 
-def plain_exchanges(subject: Subject) -> Iterator[SeenExchange]:
+def plain_exchanges(subject: Subject) -> Iterator[RawExchange]:
     """Yield a success, errors, and a stream in each format if the component streams."""
     yield capabilities(subject)
     yield from refusals(subject)
@@ -134,7 +134,7 @@ def stream_kinds(subject: Subject) -> tuple[str, ...]:
     return tuple(STREAM_TYPES.values()) if transport_of(subject) == "http" else (NDJSON,)
 
 
-def is_refusal(seen: SeenExchange) -> bool:
+def is_refusal(seen: RawExchange) -> bool:
     """True if the answer is a single error."""
     status = seen.answer.status
     bodies = seen.bodies
@@ -153,13 +153,13 @@ def is_offered(subject: Subject, kind: str) -> bool:
     return not in_another
 
 
-def offered_stream(subject: Subject, kind: str) -> SeenExchange:
+def offered_stream(subject: Subject, kind: str) -> RawExchange:
     """Return a plain stream in a format. Raises NotApplicable if the format is not offered."""
     expect.applicable(is_offered(subject, kind), f"{kind} is not offered")
     return stream(subject, kind)
 
 
-def require_answer(seen: SeenExchange) -> SeenExchange:
+def require_answer(seen: RawExchange) -> RawExchange:
     """Return the exchange. Raises Blocked or NotAssessed if its call has no complete answer."""
     fault = seen.answer.fault
     if fault is None:
@@ -169,7 +169,7 @@ def require_answer(seen: SeenExchange) -> SeenExchange:
 
 
 @contextmanager
-def judge_on(seen: SeenExchange) -> Iterator[None]:
+def show_in_findings(seen: RawExchange) -> Iterator[None]:
     """Let the findings of the checks in this block show this exchange."""
     look_at(seen.exchange)
     yield
@@ -233,7 +233,7 @@ def is_envelope(body: Any) -> bool:
     return looks_like_error(body) or looks_like_success(body)
 
 
-def require_no_delay(seen: SeenExchange) -> SeenExchange:
+def require_no_delay(seen: RawExchange) -> RawExchange:
     """Return the exchange. Raises Undecided if the adapter asks for a later retry."""
     expect.assessable(not any(map(is_busy, seen.bodies)), Obstacle.COME_AGAIN)
     return seen
@@ -253,17 +253,17 @@ def kind_of(body: Any) -> str:
     return "no JSON" if body is None else f"a {type_name(body)}"
 
 
-def expect_frames(seen: SeenExchange, parts: list[bytes], unit: str) -> None:
+def expect_frames(seen: RawExchange, parts: list[bytes], unit: str) -> None:
     """Check that each part of a stream is a JSON object."""
-    with judge_on(seen):
+    with show_in_findings(seen):
         for number, part in enumerate(parts, start=1):
             got = kind_of(parse_leniently(part)) if part.strip() else f"an empty {unit}"
             expect.check(isinstance(parse_leniently(part), dict), "one JSON frame", got, f"{unit} {number}")
 
 
-def expect_terminal_last(seen: SeenExchange, bodies: list[Any], unit: str) -> None:
+def expect_terminal_last(seen: RawExchange, bodies: list[Any], unit: str) -> None:
     """Check that only the last frame of a stream is a terminal one."""
-    with judge_on(seen):
+    with show_in_findings(seen):
         places = [number for number, body in enumerate(bodies, start=1) if is_terminal(body)]
         first = places[0] if places else None
         where = f"{unit} {len(bodies)}"

@@ -12,10 +12,10 @@ from pytest_corpus.spec.transports import NDJSON, STREAM_TYPES
 from pytest_corpus.suites.transport.exchanges import (
     is_offered,
     is_refusal,
-    judge_on,
     remote_of,
     require_answer,
     require_no_delay,
+    show_in_findings,
     stream,
 )
 
@@ -32,7 +32,7 @@ def test_what_is_advertised_works(subject: Subject) -> None:
         kind = STREAM_TYPES.get(name, NDJSON)
         seen = require_no_delay(require_answer(stream(subject, kind)))
         works = is_offered(subject, kind) if name in STREAM_TYPES else not is_refusal(seen)
-        with judge_on(seen):
+        with show_in_findings(seen):
             expect.check(works and seen.answer.pieces, f"a stream over {name}", "no stream", WHERE)
 
 

@@ -21,10 +21,9 @@ from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.spec.transports import JSON, NDJSON, TRANSPORT_GROUPS
 from pytest_corpus.spec.words import BOM
 from pytest_corpus.suites.transport.exchanges import (
-    SeenExchange,
+    RawExchange,
     ask_once,
     is_busy,
-    judge_on,
     kind_of,
     lines,
     parse_leniently,
@@ -33,6 +32,7 @@ from pytest_corpus.suites.transport.exchanges import (
     require_no_delay,
     send,
     send_once,
+    show_in_findings,
     transport_of,
     unpack_message,
     working_stream,
@@ -51,16 +51,16 @@ _CHARSET = re.compile(r';\s*charset\s*=\s*"?([^";\s]+)', re.IGNORECASE)
 @pytest.mark.requirement("TRA-CALL-1")
 def test_what_is_no_json_is_a_bad_request(subject: Subject) -> None:
     """Half a JSON object is a BAD_REQUEST, or is ignored on a channel of messages, and the next call works."""
-    seen = ask_once(subject, "no json", lambda: send_no_json(subject), everywhere=True)
-    with judge_on(seen):
-        bodies, fault = list(answers_to_no_request(seen)), seen.answer.fault
+    seen = ask_once(subject, "no json", lambda: send_invalid_json(subject), everywhere=True)
+    with show_in_findings(seen):
+        bodies, fault = list(answers_to_invalid_input(seen)), seen.answer.fault
         silent = transport_of(subject) in TRANSPORT_GROUPS["messages"] and not bodies and fault is None
         for body in [] if silent else bodies or [None]:
             got = f"no answer ({fault.kind})" if fault else name_answer(body)
             expect.check("BadRequest" in error_names(body), "the error BAD_REQUEST", got)
         plain_call = RawRequest(subject.envelope("capabilities"))
         after = send_once(subject, "after no json", plain_call, everywhere=True)
-    with judge_on(after):
+    with show_in_findings(after):
         works = after.answer.fault is None and after.answer.pieces
         expect.check(works, "an answer to the next call", "no answer")
 
@@ -69,7 +69,7 @@ def test_what_is_no_json_is_a_bad_request(subject: Subject) -> None:
 def test_what_is_sent_is_utf_8(subject: Subject) -> None:
     """Answers and streams are UTF-8, name no other charset, and have no byte order mark, except for event streams."""
     for seen in plain_exchanges(subject):
-        with judge_on(seen):
+        with show_in_findings(seen):
             found = _CHARSET.search(seen.answer.header("Content-Type"))
             charset = found[1].lower() if found else ""
             expect.check(charset in CHARSETS, "no charset but utf-8", found=charset, path="Content-Type")
@@ -83,7 +83,7 @@ def test_what_is_sent_is_utf_8(subject: Subject) -> None:
 @pytest.mark.requirement("TRA-CALL-3")
 def test_calls_side_by_side_get_their_own_answers(subject: Subject) -> None:
     """50 concurrent requests get the answers that they get alone."""
-    pairs = ask_once(subject, "side by side", lambda: call_together(subject), everywhere=True)
+    pairs = ask_once(subject, "side by side", lambda: call_alone_and_together(subject), everywhere=True)
     decided = [(alone, beside) for alone, beside in pairs if beside]
     expect.assessable(decided, Obstacle.ALL_REFUSED)
     wrong = sum(alone != beside for alone, beside in decided)
@@ -93,9 +93,9 @@ def test_calls_side_by_side_get_their_own_answers(subject: Subject) -> None:
 @pytest.mark.requirement("TRA-CALL-4")
 def test_clients_that_go_away_leave_the_adapter_working(subject: Subject) -> None:
     """After clients abandoned four streams, a call and a stream are answered."""
-    unary, streamed = ask_once(subject, "leavers", lambda: call_after_leavers(subject), everywhere=True)
+    unary, streamed = ask_once(subject, "leavers", lambda: call_after_abandoned_streams(subject), everywhere=True)
     for seen in (unary, streamed):
-        with judge_on(seen):
+        with show_in_findings(seen):
             fault = seen.answer.fault
             got = f"no answer ({fault.kind})" if fault else "nothing"
             expect.check(fault is None and seen.bodies, "an answer after clients that went away", got)
@@ -106,8 +106,8 @@ def test_clients_that_go_away_leave_the_adapter_working(subject: Subject) -> Non
 @pytest.mark.requirement("TRA-CALL-5")
 def test_a_client_that_goes_away_ends_the_work(subject: Subject) -> None:
     """Within a second after a client is gone, the adapter stops waiting for its slow provider."""
-    seen, freed = ask_once(subject, "freed", lambda: leave_stream(subject), everywhere=True)
-    with judge_on(seen):
+    seen, freed = ask_once(subject, "freed", lambda: abandon_stream(subject), everywhere=True)
+    with show_in_findings(seen):
         expect.check(freed, "the work to end within a second", "the provider is still waited for")
 
 
@@ -117,7 +117,7 @@ def name_answer(body: Any) -> str:
     return names[0] if names else kind_of(body)
 
 
-def send_no_json(subject: Subject) -> SeenExchange:
+def send_invalid_json(subject: Subject) -> RawExchange:
     """Send input that is not JSON, a second time if the adapter asks to retry."""
     seen = send(subject, RawRequest(body=NO_JSON))
     if any(map(is_busy, seen.bodies)):
@@ -128,7 +128,7 @@ def send_no_json(subject: Subject) -> SeenExchange:
     return seen
 
 
-def answers_to_no_request(seen: SeenExchange) -> Iterator[Any]:
+def answers_to_invalid_input(seen: RawExchange) -> Iterator[Any]:
     """Yield the frames that answer input that is not a request; on a message channel, the frames without an id."""
     if seen.answer.status or seen.answer.code:
         yield from seen.bodies
@@ -139,7 +139,7 @@ def answers_to_no_request(seen: SeenExchange) -> Iterator[Any]:
             yield body.get("frame")
 
 
-def received_documents(seen: SeenExchange) -> list[bytes]:
+def received_documents(seen: RawExchange) -> list[bytes]:
     """Return the received documents as bytes."""
     answer = seen.answer
     if answer.header("Content-Encoding").strip().lower() not in ("", "identity"):
@@ -162,7 +162,7 @@ def is_utf8(data: bytes, *, is_whole: bool) -> bool:
     return True
 
 
-def call_together(subject: Subject) -> list[tuple[str, str]]:
+def call_alone_and_together(subject: Subject) -> list[tuple[str, str]]:
     """Send requests alone and then concurrently; return the fingerprints of both answers to each request."""
     requests: Sequence[Any] = [subject.envelope("capabilities"), *(seen.request.envelope for seen in refusals(subject))]
     alone = [fingerprint(subject.send(request)) for request in requests]
@@ -185,7 +185,7 @@ def fingerprint(reply: Reply) -> str:
     return f"a success {sorted(result) if isinstance(result, dict) else ''}" if reply.is_success else str(reply)
 
 
-def call_after_leavers(subject: Subject) -> tuple[SeenExchange, SeenExchange]:
+def call_after_abandoned_streams(subject: Subject) -> tuple[RawExchange, RawExchange]:
     """Make a unary call and a stream after clients abandoned several streams."""
     usual = working_stream(subject).request
     name = subject.principal_stream
@@ -195,7 +195,7 @@ def call_after_leavers(subject: Subject) -> tuple[SeenExchange, SeenExchange]:
     return send(subject, RawRequest(subject.envelope("capabilities"))), send(subject, usual)
 
 
-def leave_stream(subject: Subject) -> tuple[SeenExchange, bool]:
+def abandon_stream(subject: Subject) -> tuple[RawExchange, bool]:
     """Abandon a stream while its provider is slow; return the exchange, and True if the work ended in time."""
     name = subject.principal_stream
     kind = working_stream(subject).request.accept

@@ -42,11 +42,11 @@ def test_a_status_is_the_one_of_its_class(subject: Subject) -> None:
         names = error_names(exchanges.parse_leniently(envelope)) if isinstance(envelope, bytes) else ()
         wanted = [code for name in names for code in TAXONOMY[name].grpc]
         if answer.code == OK or names:
-            with exchanges.judge_on(seen):
+            with exchanges.show_in_findings(seen):
                 text = f"OK or {' or '.join(wanted)}" if wanted else OK
                 expect.check(answer.code in (OK, *wanted), text, answer.code, "status")
 
 
-def messages(seen: exchanges.SeenExchange) -> list[bytes]:
+def messages(seen: exchanges.RawExchange) -> list[bytes]:
     """Return the JSON of each message; empty for a message that is not a `Frame`."""
     return [exchanges.unpack_message(piece.data) for piece in seen.answer.pieces]

@@ -16,17 +16,17 @@ from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.spec.transports import JSON, PROTOCOL_HEADER, STREAM_TYPES
 from pytest_corpus.suites.transport.exchanges import (
-    SeenExchange,
+    RawExchange,
     capabilities,
     is_envelope,
     is_offered,
-    judge_on,
     kind_of,
     parse_leniently,
     refusals,
     require_answer,
     require_no_delay,
     send_once,
+    show_in_findings,
     stream,
 )
 
@@ -42,7 +42,7 @@ def test_a_unary_answer_is_json(subject: Subject) -> None:
     """Successes and errors have the content type application/json."""
     for seen in (capabilities(subject), *refusals(subject)):
         answer = require_answer(seen).answer
-        with judge_on(seen):
+        with show_in_findings(seen):
             expect.check(answer.content_type == JSON, JSON, type_and_status(seen), "Content-Type")
 
 
@@ -54,7 +54,7 @@ def test_an_error_has_the_status_of_its_class(subject: Subject) -> None:
         names = error_names(body) if looks_like_error(body) else ()
         if names:
             wanted = sorted({200, *(status for name in names for status in TAXONOMY[name].http)})
-            with judge_on(seen):
+            with show_in_findings(seen):
                 text = f"{' or '.join(map(str, wanted))} for {names[0]}"
                 expect.check(seen.answer.status in wanted, text, f"{seen.answer.status}", "status")
 
@@ -64,7 +64,7 @@ def test_a_success_has_a_status_of_success(subject: Subject) -> None:
     """A success has a status of 2xx."""
     seen = require_answer(capabilities(subject))
     expect.assessable(looks_like_success(body_of(seen)), Obstacle.NO_SUCCESS)
-    with judge_on(seen):
+    with show_in_findings(seen):
         expect.check(200 <= seen.answer.status < 300, "2xx", f"{seen.answer.status}", "status")
 
 
@@ -76,7 +76,7 @@ def test_a_body_is_compressed_only_where_that_is_offered(subject: Subject) -> No
         plain = offer == "identity"
         seen = capabilities(subject) if plain else send_once(subject, "compressed", request, everywhere=True)
         answer = require_answer(seen).answer
-        with judge_on(seen):
+        with show_in_findings(seen):
             coding = answer.header("Content-Encoding").strip().lower().removeprefix("x-") or "identity"
             expect.check(coding in ("identity", offer), f"identity or {offer}", found=coding, path="Content-Encoding")
             if coding == "identity":
@@ -89,7 +89,7 @@ def test_a_body_is_compressed_only_where_that_is_offered(subject: Subject) -> No
 def test_another_method_is_refused(subject: Subject) -> None:
     """GET gets a status of 4xx."""
     seen = send_once(subject, "method", RawRequest(body=b"", method="GET"), everywhere=True)
-    with judge_on(seen):
+    with show_in_findings(seen):
         status = seen.answer.status
         expect.check(400 <= status < 500, "a status of 4xx for GET", f"{status}" if status else "no answer", "status")
 
@@ -98,7 +98,7 @@ def test_another_method_is_refused(subject: Subject) -> None:
 def test_another_content_type_gets_an_envelope(subject: Subject) -> None:
     """A request of the type text/plain is answered with an envelope."""
     seen = call_with_other_type(subject)
-    with judge_on(seen):
+    with show_in_findings(seen):
         body = body_of(seen)
         got = "no answer" if seen.answer.fault else f"{kind_of(body)} with status {seen.answer.status}"
         expect.check(is_envelope(body), "an envelope", got, "body")
@@ -111,7 +111,7 @@ def test_another_content_type_is_refused_with_its_status(subject: Subject) -> No
     status, body = seen.answer.status, body_of(seen)
     expect.applicable(not looks_like_success(body), "another content type is served")
     legal = (400, 415, 200) if looks_like_error(body) else (400, 415)
-    with judge_on(seen):
+    with show_in_findings(seen):
         expect.check(status in legal, "400 or 415", f"{status}", "status")
 
 
@@ -130,7 +130,7 @@ def test_a_refused_stream_is_a_frame_or_an_envelope(subject: Subject) -> None:
         if len(bodies) > 1 or (bodies and isinstance(bodies[0], dict) and not looks_like_error(bodies[0])):
             continue  # not refused: the finding of another requirement
         looked = True
-        with judge_on(seen):
+        with show_in_findings(seen):
             allowed = seen.answer.content_type in (kind, JSON)
             expect.check(allowed, f"{kind} or {JSON}", type_and_status(seen), "Content-Type")
             found = kind_of(bodies[0]) if bodies else "nothing"
@@ -149,7 +149,7 @@ def test_a_format_that_is_not_offered_is_refused(subject: Subject) -> None:
         seen = require_answer(stream(subject, kind))
         bodies, status = seen.bodies, seen.answer.status
         named = len(bodies) == 1 and "NotSupported" in error_names(bodies[0])
-        with judge_on(seen):
+        with show_in_findings(seen):
             got = f"{kind_of(bodies[0]) if bodies else 'nothing'} with status {status}"
             expect.check(named and status in legal, f"NOT_SUPPORTED with 406 for {kind}", got)
     expect.applicable(not all(offered.values()), "every format is offered")
@@ -164,31 +164,31 @@ def test_another_major_version_is_refused(subject: Subject, requirement: str) ->
     if requirement == "TRA-HTTP-11" and served == [True, True]:
         raise NotApplicable("the header X-Adapter-Protocol is not read")
     if requirement == "TRA-HTTP-11":
-        with judge_on(one):
+        with show_in_findings(one):
             expect.check(served[0], "version 1.3 to be served", kind_of(bodies[0]), PROTOCOL_HEADER)
-    with judge_on(two):
+    with show_in_findings(two):
         expect.check("NotSupported" in error_names(bodies[1]), "NOT_SUPPORTED for version 2.0", kind_of(bodies[1]))
 
 
-def call_version(subject: Subject, version: str) -> SeenExchange:
+def call_version(subject: Subject, version: str) -> RawExchange:
     """Send a call that names a version of the protocol."""
     headers = {PROTOCOL_HEADER: f"{subject.component}/{version}"}
     return send_once(subject, f"version {version}", RawRequest(subject.envelope("capabilities"), headers=headers))
 
 
-def type_and_status(seen: SeenExchange) -> str:
+def type_and_status(seen: RawExchange) -> str:
     """Describe the content type and the status of an answer."""
     kind = seen.answer.content_type
     return f"{describe(kind) if kind else 'none'} with status {seen.answer.status}"
 
 
-def body_of(seen: SeenExchange) -> Any:
+def body_of(seen: RawExchange) -> Any:
     """Return the value of a unary body, compressed or not, or None if it is not JSON."""
     body = seen.answer.body
     return parse_leniently(unzip(body) if body.startswith(GZIP_MAGIC) else body)
 
 
-def call_with_other_type(subject: Subject) -> SeenExchange:
+def call_with_other_type(subject: Subject) -> RawExchange:
     """Send an envelope with another content type."""
     request = RawRequest(subject.envelope("capabilities"), content_type=OTHER_TYPE)
     return send_once(subject, "content type", request, everywhere=True)

@@ -19,7 +19,7 @@ def test_a_stream_has_its_content_type(subject: Subject, name: str) -> None:
     kind = STREAM_TYPES[name]
     seen = exchanges.offered_stream(subject, kind)
     found = seen.answer.content_type
-    with exchanges.judge_on(seen):
+    with exchanges.show_in_findings(seen):
         expect.check(found == kind, kind, found=found or None, path="Content-Type")
 
 
@@ -28,7 +28,7 @@ def test_ndjson_is_chunked(subject: Subject) -> None:
     """A stream of NDJSON is sent in chunks, without a content length."""
     seen = exchanges.offered_stream(subject, NDJSON)
     coding = seen.answer.header("Transfer-Encoding").lower()
-    with exchanges.judge_on(seen):
+    with exchanges.show_in_findings(seen):
         length = "a content length" if seen.answer.header("Content-Length") else "no transfer encoding"
         got = f"{length}, HTTP/{seen.answer.version}"
         expect.check("chunked" in coding, "Transfer-Encoding: chunked", got, "Transfer-Encoding")
@@ -49,12 +49,12 @@ def test_the_last_part_is_the_terminal(subject: Subject, name: str) -> None:
     exchanges.expect_terminal_last(seen, [exchanges.parse_leniently(each) for each in found], PARTS[name][0])
 
 
-def frames_in(subject: Subject, name: str) -> tuple[exchanges.SeenExchange, list[bytes]]:
+def frames_in(subject: Subject, name: str) -> tuple[exchanges.RawExchange, list[bytes]]:
     """Return a stream in a format, and its lines or events. Raises the violation if one of them is not a frame."""
     seen = exchanges.offered_stream(subject, STREAM_TYPES[name])
     part, split = PARTS[name]
     found = split(seen.answer.body)
-    with exchanges.judge_on(seen):
+    with exchanges.show_in_findings(seen):
         expect.check(found, f"a frame in each {part}", f"no {part} with data", "body")
     exchanges.expect_frames(seen, found, part)
     return seen, found

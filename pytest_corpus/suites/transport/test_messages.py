@@ -22,7 +22,7 @@ SLOW_MS, IN_FLIGHT_S, LISTEN_S = 1_200, 1.0, 1.5
 def test_each_answer_is_an_id_and_a_frame(subject: Subject) -> None:
     """Each message is an object with the number of its request and a frame, and no other key."""
     for seen in exchanges.plain_exchanges(subject):
-        with exchanges.judge_on(seen):
+        with exchanges.show_in_findings(seen):
             for number, body in messages(seen, objects_only=exchanges.transport_of(subject) == "stdio"):
                 got = describe(Keys(body)) if isinstance(body, dict) else exchanges.kind_of(body)
                 is_answer = isinstance(body, dict) and set(body) == {"id", "frame"}
@@ -36,7 +36,7 @@ def test_each_answer_is_an_id_and_a_frame(subject: Subject) -> None:
 def test_each_message_holds_one_frame(subject: Subject) -> None:
     """`frame` is one JSON object: neither a list of frames nor JSON inside a string."""
     for seen in exchanges.plain_exchanges(subject):
-        with exchanges.judge_on(seen):
+        with exchanges.show_in_findings(seen):
             for number, body in messages(seen, objects_only=True):
                 if "frame" in body:
                     frame = body["frame"]
@@ -53,7 +53,7 @@ def test_nothing_follows_the_terminal_message(subject: Subject) -> None:
         frames = own_frames(exchanges.require_answer(seen))
         last = next((at for at, frame in enumerate(frames) if is_last(seen, frame)), None)
         if last is not None:
-            with exchanges.judge_on(seen):
+            with exchanges.show_in_findings(seen):
                 more = len(frames) - last - 1
                 expect.check(more == 0, "nothing after the terminal frame", f"{more} more", f"message {last + 1}")
 
@@ -68,7 +68,7 @@ def test_a_cancelled_call_falls_silent(subject: Subject) -> None:
     left = answer.left_s
     after = [(piece.at_s - left, exchanges.parse_leniently(piece.data)) for piece in answer.pieces if piece.at_s > left]
     frames = [(at, body["frame"]) for at, body in after if isinstance(body, dict) and body.get("id") == answer.number]
-    with exchanges.judge_on(seen):
+    with exchanges.show_in_findings(seen):
         late = [frame for at, frame in frames if at > IN_FLIGHT_S and not looks_like_error(frame)]
         expect.check(not late, "nothing more, or one error frame, after `cancel`", f"{len(late)} more frames")
         errors = [frame for _, frame in frames if looks_like_error(frame)]
@@ -81,13 +81,13 @@ def test_nothing_but_answers_is_sent(subject: Subject, way: str) -> None:
     """No WebSocket message is binary, and every line on standard output is a JSON object, not a log or banner."""
     for seen in exchanges.plain_exchanges(subject):
         wanted, kind = ("text messages", "binary ones") if way == "websocket" else ("answers only", "other lines")
-        with exchanges.judge_on(seen):
+        with exchanges.show_in_findings(seen):
             others = sum(piece.binary for piece in seen.answer.pieces) if way == "websocket" else seen.answer.noise
             expect.check(not others, wanted, f"{others} {kind}")
         exchanges.require_answer(seen)
 
 
-def cancel_stream(subject: Subject) -> exchanges.SeenExchange:
+def cancel_stream(subject: Subject) -> exchanges.RawExchange:
     """Cancel a stream after a frame, while its provider is slow."""
     name = subject.principal_stream
     plan = subject.faults.plan("slow", name, at_chunk=1, delay_ms=SLOW_MS)
@@ -97,7 +97,7 @@ def cancel_stream(subject: Subject) -> exchanges.SeenExchange:
     return seen
 
 
-def messages(seen: exchanges.SeenExchange, *, objects_only: bool) -> Iterator[tuple[int, Any]]:
+def messages(seen: exchanges.RawExchange, *, objects_only: bool) -> Iterator[tuple[int, Any]]:
     """Yield the values of the text messages with their numbers; another test judges the other messages."""
     for number, piece in enumerate(seen.answer.pieces, start=1):
         body = exchanges.parse_leniently(piece.data)
@@ -105,13 +105,13 @@ def messages(seen: exchanges.SeenExchange, *, objects_only: bool) -> Iterator[tu
             yield number, body
 
 
-def own_frames(seen: exchanges.SeenExchange) -> list[Any]:
+def own_frames(seen: exchanges.RawExchange) -> list[Any]:
     """Return the frames of a call."""
     number = seen.answer.number
     return [body.get("frame") for _, body in messages(seen, objects_only=True) if body.get("id") == number]
 
 
-def is_last(seen: exchanges.SeenExchange, frame: Any) -> bool:
+def is_last(seen: exchanges.RawExchange, frame: Any) -> bool:
     """True if a frame ends its call; a unary call has one frame."""
     return not seen.request.streaming or exchanges.is_terminal(frame)
 

@@ -41,7 +41,7 @@ def largest_batch(vector: Vector) -> int:
     return vector.limits.require_limit("max_batch_size", min(MOST_VECTORS, MOST_NUMBERS // vector.dimensions))
 
 
-def batch_of(vector: Vector, count: int) -> list[dict[str, Any]]:
+def make_batch(vector: Vector, count: int) -> list[dict[str, Any]]:
     """Return vectors of different directions."""
     return [vector.item(5 + 170 * part / count, {"part": part}) for part in range(count)]
 
@@ -52,9 +52,9 @@ def test_the_largest_batch_is_stored(vector: Vector) -> None:
     expect.applicable(
         vector.limits.most_in_batch == vector.capabilities.limit("max_batch_size"), "batch operations are denied"
     )
-    filters = vector.features.filters
+    filters = vector.features.accepts_filters
     most = largest_batch(vector)
-    sandbox, items = vector.sandbox(), batch_of(vector, most)
+    sandbox, items = vector.sandbox(), make_batch(vector, most)
     expect_count(expect.full_success(sandbox.upsert(*items), f"an upsert of {most}"), most)
     for item in {0: items[0], most // 2: items[most // 2], most - 1: items[-1]}.values():
         if filters or (vector.limits.cap_matches(5) == 5 and vector.dimensions > 1):
@@ -95,7 +95,7 @@ def send_too_large(vector: Vector, most: int) -> tuple[Item, list[Reply], dict[s
     """Send batches above the limit; return a stored vector, the answers, the content and the queries that show it."""
     held = vector.item(90)
     sandbox = vector.sandbox(held)
-    replies = [sandbox.upsert(*batch_of(vector, most + more)) for more in (1, 7)]
+    replies = [sandbox.upsert(*make_batch(vector, most + more)) for more in (1, 7)]
     with reading_separately() as shown_by:
         found = sandbox.contents()
     return held, replies, found, shown_by
@@ -168,7 +168,7 @@ def test_a_batch_has_a_result_for_each_query(vector: Vector, count: int) -> None
         is_right = vector.limits.most_in_batch is None or vector.limits.most_in_batch >= MANY
         expect.applicable(is_right, f"a batch holds at most {vector.limits.most_in_batch} queries")
         expect.applicable(can_take_long_batch(vector), f"a batch of {MANY} queries is refused")
-        expect_audited("VEC-MULTI-1", expect_results(send_many(vector), MANY), vector)
+        expect_audited("VEC-MULTI-1", expect_results(send_long_batch(vector), MANY), vector)
         return
     query = vector.requests.minimal("query")
     expect_audited(
@@ -178,7 +178,7 @@ def test_a_batch_has_a_result_for_each_query(vector: Vector, count: int) -> None
 
 def can_take_long_batch(vector: Vector) -> bool:
     """True if a long batch is possible: no stated limit forbids it, and it is not refused permanently."""
-    return (vector.limits.most_in_batch or MANY) >= MANY and not send_many(vector).is_a(*PERMANENT)
+    return (vector.limits.most_in_batch or MANY) >= MANY and not send_long_batch(vector).is_a(*PERMANENT)
 
 
 def long_batch_size(vector: Vector) -> int:
@@ -187,7 +187,7 @@ def long_batch_size(vector: Vector) -> int:
 
 
 @remembered
-def send_many(vector: Vector) -> Reply:
+def send_long_batch(vector: Vector) -> Reply:
     """Send a long batch of plain queries and return the answer."""
     return vector.call(
         "batch_query", vector.requests.query_arguments("batch_query", *[vector.requests.minimal("query")] * MANY)
@@ -211,7 +211,7 @@ def expect_results(reply: Reply, count: int) -> Reply:
 def test_a_query_without_matches_has_a_result(vector: Vector) -> None:
     """A query of a batch that finds nothing has a result too."""
     vector.require("query", "batch_query")
-    vector.features.need_filters()
+    vector.features.require_filters()
     vector.limits.require_batch_of()
     query = vector.requests.minimal("query")
     send_batch(vector, {**query, "filter": {"kind": "none"}}, query)
@@ -221,7 +221,7 @@ def test_a_query_without_matches_has_a_result(vector: Vector) -> None:
 def test_results_stand_in_the_order_of_the_queries(vector: Vector) -> None:
     """Each query of a batch finds its own vector first, in any order of the queries."""
     vector.require("query", "batch_query")
-    vector.features.need_direction()
+    vector.features.require_direction()
     sandbox, items = five_directions(vector)
     for whole in ORDERS:
         order = whole[: long_batch_size(vector)]
@@ -319,7 +319,7 @@ def test_a_batch_sees_what_was_written_since(vector: Vector) -> None:
 @pytest.mark.requirement("VEC-MULTI-5")
 def test_a_batch_on_an_unknown_namespace_is_refused(vector: Vector) -> None:
     """A namespace that was never created is an error for a batch of queries too."""
-    vector.features.need_namespaces("query", "batch_query")
+    vector.features.require_namespaces("query", "batch_query")
     where = {"namespace": vector.name("nowhere")}
     expect.refusal(vector.call("batch_query", {"queries": [{**vector.query_args(), **where}], **where}), "BadRequest")
 
@@ -327,7 +327,7 @@ def test_a_batch_on_an_unknown_namespace_is_refused(vector: Vector) -> None:
 @pytest.mark.requirement("VEC-MULTI-6")
 def test_the_namespace_of_a_batch_is_that_of_its_queries(vector: Vector) -> None:
     """Queries without a namespace are answered from the namespace of the batch."""
-    vector.features.need_namespaces("query", "batch_query")
+    vector.features.require_namespaces("query", "batch_query")
     query = {**vector.query_args(), "top_k": 1}
     reply = vector.call("batch_query", vector.requests.query_arguments("batch_query", query))
     [result] = results_of(expect.success(reply, "an answer to the batch"))[:1] or [{}]
@@ -338,7 +338,7 @@ def test_the_namespace_of_a_batch_is_that_of_its_queries(vector: Vector) -> None
 @pytest.mark.requirement("VEC-MULTI-7")
 def test_a_query_of_another_namespace_is_not_answered_from_that_of_the_batch(vector: Vector) -> None:
     """A query of another namespace is refused, or answered from the namespace that the query names."""
-    vector.features.need_namespaces("query", "batch_query")
+    vector.features.require_namespaces("query", "batch_query")
     item = vector.item(40)
     other = vector.sandbox(item)
     query = other.args(vector=item["vector"], top_k=vector.limits.cap_matches(3))

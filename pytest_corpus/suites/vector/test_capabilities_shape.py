@@ -32,7 +32,7 @@ def test_metrics_are_advertised(vector: Vector) -> None:
 def test_every_metric_that_is_listed_can_be_used(vector: Vector) -> None:
     """A namespace of each listed metric accepts a vector, and a query finds it."""
     vector.require("query")
-    vector.features.need_namespaces()
+    vector.features.require_namespaces()
     listed = vector.capabilities.names("metrics")
     expect.applicable(listed, "no metric is listed")
     for metric in listed:

@@ -18,7 +18,12 @@ from pytest_corpus.kit.store.store import tenant_context
 from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.shared.claims import replays
-from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, TestContext, TestObservability, cache_scope
+from pytest_corpus.suites.shared.claims.context import (
+    CACHE_SCOPES,
+    TestContext,
+    TestObservability,
+    context_with_cache_scope,
+)
 from pytest_corpus.suites.shared.claims.deadlines import TestCancelling
 from pytest_corpus.suites.shared.claims.labels import (
     TestIdPrivacy,
@@ -28,11 +33,16 @@ from pytest_corpus.suites.shared.claims.labels import (
     expect_no_label,
 )
 from pytest_corpus.suites.shared.claims.propagation import TestPropagation
-from pytest_corpus.suites.shared.contexts import new_key, new_tenant, require_tenants, similar_keys
+from pytest_corpus.suites.shared.contexts import (
+    new_key_context,
+    new_tenant_context,
+    require_tenants,
+    similar_key_contexts,
+)
 from pytest_corpus.suites.vector.support.answers import matches_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import direction
-from pytest_corpus.suites.vector.support.sandbox import VectorSandbox, shared_sandboxes, with_context
+from pytest_corpus.suites.vector.support.sandbox import VectorSandbox, sandbox_with_context, shared_sandboxes
 from pytest_corpus.suites.vector.support.scenarios import checks, flow
 from pytest_corpus.suites.vector.support.scenarios.checks import (
     expect_exactly,
@@ -79,7 +89,7 @@ def test_a_name_is_no_label(vector: Vector, requirement: str) -> None:
     vector.require("query", "upsert", "delete")
     secret, known = canary(12), requirement == "VEC-CAP-6"
     if known:
-        vector.features.need_namespaces()
+        vector.features.require_namespaces()
     name = vector.name(secret)
     replies = [vector.call("create_namespace", vector.namespace_args(name))] if known else []
     sandbox = VectorSandbox(vector, name, vector.dimensions, vector.metric, {}) if known else vector.sandbox()
@@ -90,7 +100,7 @@ def test_a_name_is_no_label(vector: Vector, requirement: str) -> None:
         replies.append(vector.call("batch_query", sandbox.args(**args)))
     if known:
         replies.append(vector.call("delete_namespace", {"namespace": name}))
-    elif vector.namespaces:
+    elif vector.has_namespaces:
         replies.append(vector.call("query", {**vector.query_args(), "namespace": f"{name}unknown"}))
     for reply in replies:
         expect_no_label(reply, secret, "a name that a client chose")
@@ -101,20 +111,20 @@ def test_a_name_is_no_label(vector: Vector, requirement: str) -> None:
 def test_another_upsert_under_the_same_key_is_another_request(vector: Vector, differing: str) -> None:
     """Upserts that differ in the id, the vector, the metadata, the length or the namespace are all applied."""
     if differing == "namespace":
-        vector.features.need_namespaces()
+        vector.features.require_namespaces()
     first = vector.item(20, {"kind": "first"})
     alone = differing == "namespace" or vector.limits.cap_matches(2) == 1
     changes: list[list[dict[str, Any]]] = [] if alone else [[{**first, "id": vector.name()}]]
     changes.append([{**first, "metadata": {"kind": "other"}}])
     changes.append([{**first, "metadata": {"kind": "other"}, "vector": direction(150, vector.dimensions)}])
     changes += [] if vector.limits.most_in_batch == 1 else [[*changes[-1], vector.item(100)]]
-    sandbox, key = vector.sandbox(), new_key()
-    expect.success(with_context(sandbox, **key).upsert(first), "an upsert")
+    sandbox, key = vector.sandbox(), new_key_context()
+    expect.success(sandbox_with_context(sandbox, **key).upsert(first), "an upsert")
     held = {first["id"]: first}
     if differing == "namespace":
         sandbox, changes, held = vector.sandbox(), [[first]], {}
     for items in changes:
-        expect.success(with_context(sandbox, **key).upsert(*items), "another upsert")
+        expect.success(sandbox_with_context(sandbox, **key).upsert(*items), "another upsert")
         held.update({item["id"]: item for item in items})
         found = expect_exactly(sandbox, *held.values())
         expect_metadata(found, items[:1], "the metadata of the last upsert")
@@ -129,11 +139,11 @@ def test_keys_that_resemble_each_other_are_two(vector: Vector) -> None:
     sandbox = vector.sandbox()
     early = vector.item(20, {"kind": "early"})
     late = {**early, "metadata": {"kind": "late"}}
-    *others, key = similar_keys()
+    *others, key = similar_key_contexts()
     for other in others:
-        expect.either(with_context(sandbox, **other).upsert(late), *PERMANENT)
+        expect.either(sandbox_with_context(sandbox, **other).upsert(late), *PERMANENT)
     sandbox.put(early)
-    reply = with_context(sandbox, **key).upsert(late)
+    reply = sandbox_with_context(sandbox, **key).upsert(late)
     is_taken = expect.either(reply, *PERMANENT) and not reply.failed_items
     expect.applicable(is_taken, "an idempotency key with an underscore is refused permanently")
     expect_metadata(expect_exactly(sandbox, late), [late], "the metadata of the last upsert")
@@ -144,7 +154,7 @@ def test_another_delete_under_the_same_key_is_another_request(vector: Vector) ->
     """Two deletes of different ids, and an upsert, under one key are all applied."""
     items = [vector.item(20), vector.item(80), vector.item(140)]
     sandbox = vector.sandbox(*items)
-    context_with_key = with_context(sandbox, **new_key())
+    context_with_key = sandbox_with_context(sandbox, **new_key_context())
     for item in items[:2]:
         expect.success(context_with_key.delete(ids=[item["id"]]), "the deletion")
     expect_exactly(sandbox, items[2])
@@ -157,10 +167,10 @@ def test_another_delete_under_the_same_key_is_another_request(vector: Vector) ->
 def test_another_query_under_the_same_key_has_its_own_answer(vector: Vector, operation: str) -> None:
     """Queries for different vectors under one key each find their own vector."""
     vector.require("query", operation)
-    vector.features.need_direction()
+    vector.features.require_direction()
     items = cached(vector, "asked under a key", lambda: [vector.item(degrees) for degrees in (20, 80, 140)])
     [sandbox] = shared_sandboxes(vector, "asked under a key", lambda: [vector.sandbox(*items)])
-    context_with_key = with_context(sandbox, **new_key())
+    context_with_key = sandbox_with_context(sandbox, **new_key_context())
     for item in items:
         expect_only_match(context_with_key, item, 1, operation)
 
@@ -168,18 +178,18 @@ def test_another_query_under_the_same_key_has_its_own_answer(vector: Vector, ope
 @pytest.mark.requirement("COM-IDEM-1")
 def test_one_key_of_two_operations_is_two_requests(vector: Vector) -> None:
     """A created namespace is deleted under the same key and with the same arguments."""
-    vector.features.need_namespaces("create_namespace", "delete_namespace", "query")
-    args, key = vector.namespace_args(), new_key()
+    vector.features.require_namespaces("create_namespace", "delete_namespace", "query")
+    args, key = vector.namespace_args(), new_key_context()
     expect.success(vector.call("create_namespace", args, key), "a namespace")
     deleted = vector.call("delete_namespace", args, key)
     expect.applicable(not deleted.is_a("BadRequest"), "arguments that no document knows are refused")
     expect.success(deleted, "the deletion")
     left = vector.call("query", {**vector.query_args(), "namespace": args["namespace"]})
-    is_gone = left.is_a("BadRequest") or not is_made(vector, left)
+    is_gone = left.is_a("BadRequest") or not is_existing_namespace(vector, left)
     expect.check(is_gone, "the namespace deleted", "matches of the namespace")
 
 
-def is_made(vector: Vector, reply: Reply) -> bool:
+def is_existing_namespace(vector: Vector, reply: Reply) -> bool:
     """True if a query is answered as in an existing namespace. An empty namespace may not be ready."""
     return reply.is_success or vector.is_empty_answer(reply)
 
@@ -191,23 +201,26 @@ def test_a_key_of_another_tenant_reaches_the_provider(vector: Vector) -> None:
     vector.faults.provider_op("upsert")
     vector.faults.provider_op("delete")
     item = vector.item(70)
-    place = vector.name("shared") if vector.namespaces else "default"
-    stem = new_tenant()["tenant"]
-    similar, keys = vocabulary.fill_in(vocabulary.SIMILAR, stem), {name: new_key() for name in ("upsert", "delete")}
+    place = vector.name("shared") if vector.has_namespaces else "default"
+    stem = new_tenant_context()["tenant"]
+    similar, keys = (
+        vocabulary.fill_in(vocabulary.SIMILAR, stem),
+        {name: new_key_context() for name in ("upsert", "delete")},
+    )
 
-    def written(tenant: str) -> list[Reply]:
+    def write_twice(tenant: str) -> list[Reply]:
         """Return the answers to both writes of a tenant."""
         sandbox = VectorSandbox(vector, place, vector.dimensions, vector.metric, tenant_context(tenant))
-        if vector.namespaces:  # if tenants share data, the item may exist already
+        if vector.has_namespaces:  # if tenants share data, the item may exist already
             vector.call("create_namespace", vector.namespace_args(place), sandbox.ctx)
         sandbox.note_stored(item)
         return [
             vector.call(*request_of(vector, sandbox, name, item), {**sandbox.ctx, **key}) for name, key in keys.items()
         ]
 
-    first, other = (written(similar.get(kind, f"{stem}a")) for kind in vocabulary.ALIKE[0])
+    first, other = (write_twice(similar.get(kind, f"{stem}a")) for kind in vocabulary.ALIKE[0])
     if any(reply.is_a(*PERMANENT) for reply in other):
-        other = written(f"{stem}b")
+        other = write_twice(f"{stem}b")
     for name, one, again in zip(keys, first, other, strict=True):
         for reply in (one, again):
             expect.success(reply, f"a {name}")
@@ -228,7 +241,7 @@ def test_a_key_of_another_tenant_is_another_write(vector: Vector, like: tuple[st
         for place in places:
             place.put(gone, filtered)
     for write, item in writes.items():
-        key = new_key()
+        key = new_key_context()
         for place in places:
             place.note_stored(item)
             operation, args = request_of(vector, place, write, item)
@@ -239,8 +252,8 @@ def test_a_key_of_another_tenant_is_another_write(vector: Vector, like: tuple[st
         for write, item in writes.items():
             there = item["id"] in found
             expect.check(there is (write == "upsert"), f"{write} carried out for each tenant", "for one tenant only")
-    if like == vocabulary.ALIKE[0] and vector.namespaces and vector.works("delete_namespace"):
-        key = new_key()
+    if like == vocabulary.ALIKE[0] and vector.has_namespaces and vector.works("delete_namespace"):
+        key = new_key_context()
         for place in places:
             expect.success(
                 vector.call("delete_namespace", {"namespace": place.name}, {**place.ctx, **key}), "a deletion"
@@ -259,7 +272,7 @@ def test_a_key_of_another_tenant_is_another_creation(vector: Vector) -> None:
     """The same namespace is created under the same key of two tenants for each of them."""
     require_tenants(vector)
     require_write(vector, "create_namespace")
-    args, key, stem = vector.namespace_args(vector.name("shared")), new_key(), new_tenant()["tenant"]
+    args, key, stem = vector.namespace_args(vector.name("shared")), new_key_context(), new_tenant_context()["tenant"]
     similar = vocabulary.fill_in(vocabulary.SIMILAR, stem)
     contexts: list[dict[str, str]] = []
     for kind, end in zip(vocabulary.ALIKE[1], "ab", strict=True):
@@ -272,7 +285,7 @@ def test_a_key_of_another_tenant_is_another_creation(vector: Vector) -> None:
         contexts.append(ctx)
     for ctx in contexts:
         sandbox = VectorSandbox(vector, args["namespace"], vector.dimensions, vector.metric, ctx)
-        there = is_made(vector, sandbox.ask())
+        there = is_existing_namespace(vector, sandbox.ask())
         expect.check(there, "the namespace of each tenant created", "the namespace of one tenant only")
 
 
@@ -280,20 +293,20 @@ def test_a_key_of_another_tenant_is_another_creation(vector: Vector) -> None:
 def test_a_replay_has_the_failures_of_the_first_call(vector: Vector) -> None:
     """The replay of an upsert with failed parts is answered with exactly the same failures in the same order."""
     vector.require("upsert")
-    sandbox, key = vector.sandbox(), new_key()
+    sandbox, key = vector.sandbox(), new_key_context()
     items = [vector.item(angle) for angle in (20, 80, 140)][: vector.limits.most_in_batch or 3]
     items[1:] = [{**item, "vector": [*item["vector"], 0.5]} for item in items[1:]]
-    first = with_context(sandbox, **context_with_key(key)).upsert(*items)
+    first = sandbox_with_context(sandbox, **context_with_key(key)).upsert(*items)
     expect.applicable(first.failed_items, "an upsert with a bad vector is refused whole")
-    replays.expect_same_result(first, with_context(sandbox, **context_with_key(key)).upsert(*items))
+    replays.expect_same_result(first, sandbox_with_context(sandbox, **context_with_key(key)).upsert(*items))
 
 
 def require_write(vector: Vector, write: str) -> None:
     """Check that a write is offered and works."""
     if write == "delete_by_filter":
-        vector.features.need_filter_deletes()
+        vector.features.require_filter_deletes()
     if write.endswith("namespace"):
-        vector.features.need_namespaces()
+        vector.features.require_namespaces()
         vector.require(write)
 
 
@@ -364,7 +377,7 @@ def send_twice_at_once(vector: Vector, name: str) -> tuple[list[Any], int]:
     with suppress(Undecided):
         op = vector.faults.provider_op(name)
     [sandbox] = shared_sandboxes(vector, "sent twice", lambda: [vector.sandbox(item, vector.item(120))])
-    request = vector.envelope(*request_of(vector, sandbox, name, item), {**sandbox.ctx, **new_key()})
+    request = vector.envelope(*request_of(vector, sandbox, name, item), {**sandbox.ctx, **new_key_context()})
     return replays.send_twice_at_once(vector, request, op)
 
 
@@ -372,7 +385,7 @@ def send_twice_at_once(vector: Vector, name: str) -> tuple[list[Any], int]:
 def test_a_write_that_failed_can_be_sent_again(vector: Vector) -> None:
     """After a failure of the provider, the same write is carried out, under the same key or a new key."""
     vector.require("upsert")
-    args = {"vectors": [vector.item(40)], **vector.requests.in_scratch}
+    args = {"vectors": [vector.item(40)], **vector.requests.scratch_namespace_arg}
     _, reply = try_with_fault(
         vector, lambda instance: replays.expect_second_attempt(instance, "upsert", args), lambda reply: reply.is_success
     )

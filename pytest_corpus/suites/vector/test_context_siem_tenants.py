@@ -14,12 +14,12 @@ from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.fixtures import rules
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.requests import canary
-from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, cache_scope
-from pytest_corpus.suites.shared.contexts import new_tenant, require_tenants
+from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, context_with_cache_scope
+from pytest_corpus.suites.shared.contexts import new_tenant_context, require_tenants
 from pytest_corpus.suites.vector.support.answers import matches_of, metadata_of, results_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import direction
-from pytest_corpus.suites.vector.support.sandbox import VectorSandbox, shared_sandboxes, with_context
+from pytest_corpus.suites.vector.support.sandbox import VectorSandbox, sandbox_with_context, shared_sandboxes
 from pytest_corpus.suites.vector.support.scenarios import checks
 from pytest_corpus.suites.vector.support.shared import Item
 
@@ -49,7 +49,7 @@ def test_one_tenant_does_not_find_what_another_wrote(vector: Vector, requirement
     if requirement == "COM-TENANT-1":
         pairs = ("letter_case", "underscore", "dash", "long", "longer")  # the first one resembles the plain name
         tenants = vocabulary.similar_names(str(one.ctx["tenant"]), len(pairs), pairs)
-        for places in checks.offer_in_turn(vector, [(one.name, name, vector.item(40)) for name in tenants]):
+        for places in checks.offer_sandboxes_in_turn(vector, [(one.name, name, vector.item(40)) for name in tenants]):
             for place, mine in places:
                 checks.expect_exactly(place, mine, claim="the vector of a tenant whose name resembles that of another")
         checks.expect_exactly(one, item)
@@ -71,7 +71,7 @@ def test_one_tenant_does_not_change_what_another_wrote(vector: Vector, change: s
         replies.append(other.delete(ids=[item["id"]]))
     if change == "delete_many" and vector.features.deletes_by_filter:
         replies.append(other.delete(filter=own))
-    if change == "delete_many" and vector.namespaces:
+    if change == "delete_many" and vector.has_namespaces:
         replies.append(vector.call("delete_namespace", {"namespace": other.name}, other.ctx))
     for reply in replies:
         expect.success(reply, f"a {change}")
@@ -83,11 +83,11 @@ def test_one_tenant_does_not_change_what_another_wrote(vector: Vector, change: s
 def test_a_namespace_that_only_another_tenant_has_is_unknown(vector: Vector) -> None:
     """No operation of another tenant reads, changes or creates the namespace (R127)."""
     require_tenants(vector)
-    vector.features.need_namespaces()
+    vector.features.require_namespaces()
     vector.require("query", "upsert", "delete")
     item = vector.item(40, {"kind": "a"})
     one = vector.sandbox(item, tenant=f"tenant{canary()}")
-    other, query = with_context(one, **new_tenant()), {"vector": item["vector"], "top_k": 1}
+    other, query = sandbox_with_context(one, **new_tenant_context()), {"vector": item["vector"], "top_k": 1}
     requests: list[tuple[str, dict[str, Any]]] = [
         ("query", query),
         ("batch_query", {"queries": [other.args(**query)]}),
@@ -124,9 +124,9 @@ def test_health_names_nothing_of_another_tenant(vector: Vector) -> None:
     vector.require("health")
     item = {**vector.item(40), "id": vector.name(canary(12))}
     sandbox = vector.sandbox(item, tenant=f"tenant{canary()}", name=vector.name(canary(12)))
-    for ctx in (new_tenant(), {}):
+    for ctx in (new_tenant_context(), {}):
         report = json.dumps(expect.success(vector.call("health", ctx=ctx), "a report"))
-        named = item["id"] in report or (vector.namespaces and sandbox.name in report)
+        named = item["id"] in report or (vector.has_namespaces and sandbox.name in report)
         expect.check(not named, "no data of another tenant", "the name of what it keeps", "result")
 
 
@@ -139,14 +139,14 @@ def test_a_cached_answer_stays_with_its_tenant(vector: Vector, requirement: str)
     scopes: list[dict[str, Any]] = [] if is_scoped else [{}]
     for scope in CACHE_SCOPES if is_scoped else ():
         with suppress(NotApplicable):  # a pinned edition may not allow a scope
-            scopes.append(cache_scope(vector, scope))
+            scopes.append(context_with_cache_scope(vector, scope))
     items = cached(vector, "of each tenant", lambda: [vector.item(45) for _ in range(3)])
     sandboxes = shared_sandboxes(vector, "of each tenant", lambda: make_for_each_tenant(vector, items))
     for operation, ctx in product(reversed(operations) if is_scoped else operations, scopes):
         if operation == "batch_query" and ctx is not scopes[-1]:
             continue
         for number in (0, 1) if is_scoped else (*range(len(sandboxes)), 0):
-            checks.expect_only_match(with_context(sandboxes[number], **ctx), items[number], 2, operation)
+            checks.expect_only_match(sandbox_with_context(sandboxes[number], **ctx), items[number], 2, operation)
 
 
 def make_for_each_tenant(vector: Vector, items: Sequence[Item]) -> list[VectorSandbox]:

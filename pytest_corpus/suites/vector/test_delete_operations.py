@@ -161,7 +161,7 @@ def test_a_delete_leaves_all_others(vector: Vector) -> None:
         "letter_case": {**vector.item(140), "id": stem.upper()},
     }
     odd |= items_with_ids(
-        vector, {**INJECTIONS, **choose(WORDS, vector.features.words_at_once(8), ["composed", "decomposed"])}
+        vector, {**INJECTIONS, **choose(WORDS, vector.features.count_words_to_try(8), ["composed", "decomposed"])}
     )
     others = offer_items(sandbox, odd)
     gone = [stem, *(others.pop(kind)["id"] for kind in (*INJECTIONS, "composed") if kind in others)]
@@ -180,7 +180,7 @@ def test_a_delete_leaves_all_others(vector: Vector) -> None:
 @rules("removes VEC-DELETE-5, leaves VEC-DELETE-6")
 def test_a_delete_by_filter_removes_what_meets_it(vector: Vector, requirement: str) -> None:
     """All vectors that match the filter are deleted, even many; vectors with another value or without one stay."""
-    vector.features.need_filter_deletes()
+    vector.features.require_filter_deletes()
     kept = [vector.item(170, {"kind": "A"}), vector.item(175), vector.item(165, {"part": 1})]
     items = [vector.item(5 + 6 * number, {"kind": "a", "part": number}) for number in range(25)]
     sandbox = vector.sandbox(*items, *kept)
@@ -217,7 +217,7 @@ def expect_delete_by_unusual_word(vector: Vector, sandbox: VectorSandbox, kept: 
 @pytest.mark.requirement("VEC-DELETE-6")
 def test_what_meets_a_part_of_a_delete_stays(vector: Vector) -> None:
     """A delete with ids and a filter is refused, or removes only vectors that both select (R131)."""
-    vector.features.need_filter_deletes()
+    vector.features.require_filter_deletes()
     sandbox, items = four_vectors(vector)
     reply = sandbox.delete(ids=[items[0]["id"]], filter={"kind": "b"})
     expect.either(reply, "BadRequest", "NotSupported")
@@ -231,7 +231,7 @@ def test_what_meets_a_part_of_a_delete_stays(vector: Vector) -> None:
 def test_the_count_of_a_delete_is_true(vector: Vector, requirement: str) -> None:
     """The count of a delete equals the number of removed vectors."""
     if requirement == "VEC-DELETE-14":
-        vector.features.need_filter_deletes()
+        vector.features.require_filter_deletes()
         sandbox, _ = four_vectors(vector)
         wanted: list[tuple[dict[str, Any], int]] = [({"filter": {"kind": "a"}}, 2)]
     else:

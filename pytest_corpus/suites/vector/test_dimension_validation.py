@@ -34,24 +34,24 @@ def test_an_upsert_of_another_dimension_is_a_mismatch(vector: Vector) -> None:
     """Longer and shorter vectors are refused or reported, in an empty, a filled and an emptied namespace."""
     held, sandbox = vector.item(30), vector.sandbox()
 
-    def mismatch(item: Item) -> None:
+    def expect_mismatch(item: Item) -> None:
         for wrong in wrong_lengths(vector):
             checks.expect_refused_or_reported(sandbox.upsert({**item, "vector": wrong}), MISMATCH)
 
-    if vector.namespaces or vector.limits.fixed_dimensions:
-        mismatch(vector.item())
+    if vector.has_namespaces or vector.limits.fixed_dimensions:
+        expect_mismatch(vector.item())
     sandbox.put(held)
-    mismatch(vector.item())
-    mismatch(held)
-    if (vector.namespaces or vector.limits.fixed_dimensions) and vector.works("delete"):
+    expect_mismatch(vector.item())
+    expect_mismatch(held)
+    if (vector.has_namespaces or vector.limits.fixed_dimensions) and vector.works("delete"):
         sandbox.remove(held["id"])
-        mismatch(vector.item())
+        expect_mismatch(vector.item())
 
 
 @pytest.mark.requirement("VEC-DIM-1")
 def test_the_default_namespace_has_its_dimensions_too(vector: Vector) -> None:
     """After a vector in the default namespace, a vector of another length there is refused or reported."""
-    expect.applicable(vector.namespaces, "there is one namespace only, which other tests speak of")
+    expect.applicable(vector.has_namespaces, "there is one namespace only, which other tests speak of")
     vector.require("upsert")
     first = vector.call("upsert", {"vectors": [vector.item(30)]})
     expect.readable(first)
@@ -116,7 +116,7 @@ def test_only_items_of_another_dimension_fail(vector: Vector) -> None:
 @rules("used VEC-DIM-6, refused VEC-DIM-7")
 def test_the_most_dimensions_can_be_used(vector: Vector, requirement: str) -> None:
     """A namespace of `max_dimensions` accepts and returns vectors; a namespace of one dimension more is refused."""
-    vector.features.need_namespaces("create_namespace")
+    vector.features.require_namespaces("create_namespace")
     most = vector.limits.require_limit("max_dimensions", MOST_DIMENSIONS if requirement == "VEC-DIM-6" else None)
     expect.applicable(vector.limits.fixed_dimensions in (None, most), "the dimensions are fixed")
     if requirement == "VEC-DIM-6":
@@ -137,7 +137,7 @@ def test_the_most_dimensions_can_be_used(vector: Vector, requirement: str) -> No
 @pytest.mark.requirement("VEC-DIM-9")
 def test_each_namespace_keeps_its_own_dimensions(vector: Vector) -> None:
     """Two namespaces of different dimensions accept only vectors of their own dimensions, also if created again."""
-    vector.features.need_namespaces()
+    vector.features.require_namespaces()
     expect.applicable(
         vector.dimensions > 1 and not vector.limits.fixed_dimensions, "all namespaces have the same dimensions"
     )
@@ -145,17 +145,17 @@ def test_each_namespace_keeps_its_own_dimensions(vector: Vector) -> None:
     sandboxes = [vector.sandbox(dimensions=size) for size in sizes]
     items: list[dict[str, Any]] = [{"id": vector.name(), "vector": direction(40, size)} for size in sizes]
     for sandbox, item in zip(sandboxes, items, strict=True):
-        expect_taken(sandbox, item)
+        expect_accepted(sandbox, item)
     for sandbox, own, other in zip(sandboxes, items, items[::-1], strict=True):
         checks.expect_exactly(sandbox, own)
         checks.expect_refused_or_reported(sandbox.upsert({**other, "id": vector.name()}), "BadRequest")
         expect.refusal(sandbox.ask(other["vector"], 1), "BadRequest")
     if vector.works("delete_namespace"):
         expect.success(vector.call("delete_namespace", {"namespace": sandboxes[0].name}), "the deletion")
-        expect_taken(vector.sandbox(name=sandboxes[0].name, dimensions=sizes[1]), items[1])
+        expect_accepted(vector.sandbox(name=sandboxes[0].name, dimensions=sizes[1]), items[1])
 
 
-def expect_taken(sandbox: VectorSandbox, item: Item) -> None:
+def expect_accepted(sandbox: VectorSandbox, item: Item) -> None:
     """Check that a sandbox accepts a vector."""
     expect.full_success(sandbox.upsert(item), "an upsert of the dimensions of the namespace")
 
@@ -167,7 +167,7 @@ def test_a_mismatch_gives_both_dimensions(vector: Vector, requirement: str, oper
     vector.require("query", "upsert")
     wrong = wrong_lengths(vector)[0]
     query = {**vector.requests.minimal("query"), "vector": wrong}
-    upsert = {"vectors": [{**vector.item(), "vector": wrong}], **vector.requests.in_main}
+    upsert = {"vectors": [{**vector.item(), "vector": wrong}], **vector.requests.main_namespace_arg}
     ask = partial(vector.call, operation, query if operation == "query" else upsert)
     reply = cached(vector, ("mismatch", operation), ask)
     if operation == "upsert" and reply.is_success and reply.failed_items:
@@ -175,7 +175,7 @@ def test_a_mismatch_gives_both_dimensions(vector: Vector, requirement: str, oper
     with expect.resting_on("VEC-DIM-2" if operation == "query" else "VEC-DIM-1"):
         expect.refusal(reply, MISMATCH)
     if requirement == "VEC-DIM-12":
-        vector.features.need_namespaces()
+        vector.features.require_namespaces()
         named = reply.details.get("namespace") == query["namespace"]
         expect.check(named, "the namespace that was asked for", "another namespace, or none", "details.namespace")
         return

@@ -145,12 +145,12 @@ def expect_exact_matches(
 @rules(**{name: name for name in FILTERS})
 def test_just_what_meets_the_filter_matches(vector: Vector, requirement: str) -> None:
     """A filter selects exactly the vectors that satisfy all its terms; a filter without terms selects all vectors."""
-    if requirement == "VEC-FILTER-1" and not vector.features.filters:
+    if requirement == "VEC-FILTER-1" and not vector.features.accepts_filters:
         raise NotApplicable("filters are answered with NOT_SUPPORTED, and not claimed")
     if requirement == "VEC-FILTER-3":
         vector.limits.require_two_terms()
     if requirement != "VEC-FILTER-1":
-        vector.features.need_filters()
+        vector.features.require_filters()
     sandbox, items = five_directions(vector)
     for wanted, parts in FILTERS[requirement]:
         unknown = (
@@ -166,7 +166,7 @@ def test_just_what_meets_the_filter_matches(vector: Vector, requirement: str) ->
 @rules(**{name: name for name in HELD})
 def test_a_filter_compares_whole_values(vector: Vector, requirement: str) -> None:
     """A filter selects only vectors with the same value of the same type under its key."""
-    vector.features.need_filters()
+    vector.features.require_filters()
     filters, odd, taken = HELD[requirement][1], dict[str, Item](), dict[str, Item]()
     if requirement == "VEC-FILTER-5":
         items = items_for_requirement(vector, requirement)
@@ -218,7 +218,7 @@ def unusual_items(vector: Vector) -> dict[str, Item]:
     several = {f"words {number}": text for number, text in enumerate(vocabulary.distribute_words(2, "w", UNPRINTABLE))}
     several["newline"] = " ".join(vocabulary.WORDS[kind] for kind in ("newline", "tab"))
     first = ("composed", "decomposed", *several)
-    values |= vocabulary.choose({**vocabulary.WORDS, **several}, min(5, vector.features.words_at_once(5)), first)
+    values |= vocabulary.choose({**vocabulary.WORDS, **several}, min(5, vector.features.count_words_to_try(5)), first)
     keys = vocabulary.fill_in(vocabulary.choose({**vocabulary.WORDS, **vocabulary.INJECTIONS}, 3, ["expression"]), "w")
     with_keys = {f"{kind} key": vector.item(90 + 9 * n, {word: f"a{n}"}) for n, (kind, word) in enumerate(keys.items())}
     return {**checks.items_with_value(vector, vocabulary.fill_in(values, "w")), **with_keys}
@@ -227,7 +227,7 @@ def unusual_items(vector: Vector) -> dict[str, Item]:
 @core("VEC-FILTER-2")
 def test_the_filter_applies_before_the_cut(vector: Vector) -> None:
     """Vectors that match the filter are found even if many nearer vectors do not match."""
-    vector.features.need_filters()
+    vector.features.require_filters()
     near = [vector.item(3 * number, {"kind": "near"}) for number in range(12)]
     far = [vector.item(degrees, {"kind": "far"}) for degrees in (120, 150)]
     sandbox = vector.sandbox(*near, *far)
@@ -251,11 +251,11 @@ def test_the_filter_applies_before_the_cut(vector: Vector) -> None:
 @pytest.mark.requirement("VEC-FILTER-2")
 def test_a_crowd_does_not_push_out_what_meets_the_filter(vector: Vector) -> None:
     """A filter still finds its matches after many nearer vectors were written that do not match."""
-    vector.features.need_filters()
+    vector.features.require_filters()
     expect.applicable(
         not vector.limits.filters_after_search, "capabilities say that filters are applied after the search"
     )
-    vector.features.need_direction()
+    vector.features.require_direction()
     sandbox = vector.sandbox(*(vector.item(degrees, {"kind": "far"}) for degrees in (12, 13, 14, 15)))
     query: dict[str, Any] = {"vector": direction(8, vector.dimensions), "top_k": 3, "filter": {"kind": "far"}}
     before = sandbox.ids(**query)
@@ -276,7 +276,7 @@ def test_a_crowd_does_not_push_out_what_meets_the_filter(vector: Vector) -> None
 @pytest.mark.requirement("VEC-FILTER-7")
 def test_an_operator_is_applied_or_refused(vector: Vector) -> None:
     """A filter with an operator is refused, finds nothing, or finds exactly the matching vectors."""
-    vector.features.need_filters()
+    vector.features.require_filters()
     sandbox, items = five_directions(vector)
     terms = vector.capabilities.limit("max_filter_terms") or 2
     for term, parts in OPERATORS:
@@ -289,7 +289,7 @@ def test_an_operator_is_applied_or_refused(vector: Vector) -> None:
 @pytest.mark.requirement("VEC-FILTER-7")
 def test_an_operand_that_does_not_fit_is_a_bad_request(vector: Vector) -> None:
     """A comparison with a text, a number for a list, or an unknown operator is answered or refused permanently."""
-    vector.features.need_filters()
+    vector.features.require_filters()
     sandbox, _ = five_directions(vector)
     for key, terms in (
         ("part", ODD_OPERANDS),
@@ -305,7 +305,7 @@ def test_an_operand_that_does_not_fit_is_a_bad_request(vector: Vector) -> None:
 @pytest.mark.requirement("VEC-FILTER-7")
 def test_null_in_a_filter_is_not_ignored(vector: Vector) -> None:
     """A filter by null is refused, or finds no vector with another value under the key."""
-    vector.features.need_filters()
+    vector.features.require_filters()
     sandbox, items = five_directions(vector)
     found = matching_items(sandbox, {"sort": None}, items, *PERMANENT)
     expect.check(not found, "no vector with a value under the key, or a refusal", f"{len(found or ())} matches")
@@ -314,7 +314,7 @@ def test_null_in_a_filter_is_not_ignored(vector: Vector) -> None:
 @pytest.mark.requirement("VEC-FILTER-12")
 def test_an_unknown_operator_is_refused(vector: Vector) -> None:
     """A filter with an operator that no document knows is a bad request, or not supported."""
-    vector.features.need_filters()
+    vector.features.require_filters()
     query = {**vector.requests.minimal("query"), "filter": {"kind": {"$no_such_operator": "a"}}}
     expect.refusal(vector.call("query", query), *PERMANENT)
 
@@ -340,7 +340,7 @@ def test_a_filter_that_is_denied_is_not_ignored(vector: Vector, operation: str) 
 @pytest.mark.requirement("VEC-FILTER-10")
 def test_a_filter_of_the_most_terms_is_served(vector: Vector) -> None:
     """A filter with the maximum number of terms is applied with all its terms."""
-    vector.features.need_filters()
+    vector.features.require_filters()
     terms = {key_of(number): number for number in range(vector.limits.require_limit("max_filter_terms", MOST_TERMS))}
     first, last = key_of(0), key_of(len(terms) - 1)
     items = [vector.item(20, terms), vector.item(80, {**terms, last: -1}), vector.item(140, {**terms, first: -1})]
@@ -352,22 +352,22 @@ def test_a_filter_of_the_most_terms_is_served(vector: Vector) -> None:
 @pytest.mark.parametrize("operation", ["query", "batch_query", "delete"])
 def test_a_filter_of_too_many_terms_is_refused(vector: Vector, operation: str) -> None:
     """A filter with one term too many is refused, in every operation that accepts filters."""
-    vector.features.need_filters()
+    vector.features.require_filters()
     terms = {
         key_of(number): number for number in range(vector.limits.require_limit("max_filter_terms", MOST_TERMS) + 1)
     }
     vector.require(operation)
     if operation == "delete":
-        vector.features.need_filter_deletes()
+        vector.features.require_filter_deletes()
     args = vector.requests.query_arguments(operation, {**vector.requests.minimal("query"), "filter": terms})
-    in_scratch = {"filter": terms, **vector.requests.in_scratch}
-    expect.refusal(vector.call(operation, in_scratch if operation == "delete" else args), "BadRequest")
+    scratch_namespace_arg = {"filter": terms, **vector.requests.scratch_namespace_arg}
+    expect.refusal(vector.call(operation, scratch_namespace_arg if operation == "delete" else args), "BadRequest")
 
 
 @pytest.mark.requirement("VEC-FILTER-15")
 def test_a_key_may_hold_values_of_several_types(vector: Vector) -> None:
     """A filter by a value finds all items with this value and none with another, or is refused permanently."""
-    vector.features.need_filters()
+    vector.features.require_filters()
     sandbox = vector.sandbox()
     items = {str(number): vector.item(10 + 20 * number, {"held": value}) for number, value in enumerate(MIXED)}
     stored = [*offer_items(sandbox, items).values()]

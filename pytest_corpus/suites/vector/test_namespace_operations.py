@@ -29,7 +29,7 @@ from pytest_corpus.suites.vector.support.sandbox import VectorSandbox, expect_st
 from pytest_corpus.suites.vector.support.scenarios.checks import (
     expect_exactly,
     expect_metadata,
-    offer_in_turn,
+    offer_sandboxes_in_turn,
     upsert_and_query,
 )
 from pytest_corpus.suites.vector.support.shared import Item
@@ -41,13 +41,13 @@ ODD_NAMES = 4
 def sandbox_with_unusual_name(vector: Vector, turn: int, *items: Item) -> VectorSandbox:
     """Return a new namespace with these vectors. Its name has several unusual words, if accepted (R138)."""
     name = f"{vector.name('n')}{distribute_words(ODD_NAMES)[turn]}"
-    return (vector.offer_sandbox(name, *items) if vector.namespaces else None) or vector.sandbox(*items)
+    return (vector.offer_sandbox(name, *items) if vector.has_namespaces else None) or vector.sandbox(*items)
 
 
 @core("VEC-NS-1")
 def test_a_namespace_that_was_created_can_be_used(vector: Vector) -> None:
     """A new namespace accepts vectors, and queries find them."""
-    vector.features.need_namespaces()
+    vector.features.require_namespaces()
     args = vector.namespace_args()
     expect.success(vector.call("create_namespace", args), "a namespace")
     sandbox, item = VectorSandbox(vector, args["namespace"], args["dimensions"], vector.metric, {}), vector.item(70)
@@ -62,7 +62,7 @@ def test_a_namespace_that_was_created_can_be_used(vector: Vector) -> None:
 @pytest.mark.requirement("VEC-NS-1")
 def test_a_namespace_that_was_deleted_can_be_created_again(vector: Vector) -> None:
     """A name can be used again after its namespace was deleted."""
-    vector.features.need_namespaces()
+    vector.features.require_namespaces()
     sandbox = sandbox_with_unusual_name(vector, 0)
     expect.success(vector.call("delete_namespace", {"namespace": sandbox.name}), "the deletion")
     again, item = vector.sandbox(name=sandbox.name), vector.item(120)
@@ -73,13 +73,13 @@ def test_a_namespace_that_was_deleted_can_be_created_again(vector: Vector) -> No
 @core("VEC-NS-2")
 def test_one_namespace_is_not_found_in_another(vector: Vector) -> None:
     """Namespaces with vectors of the same directions each return only their own vectors, also with similar names."""
-    vector.features.need_namespaces("query")
+    vector.features.require_namespaces("query")
     kinds = ("long", *FIRST_SIMILAR, "trailing_blank", "longer", "colon")
     name, long, *similar = similar_names(vector.name("n"), len(kinds), kinds)
     items = [[vector.item(degrees) for degrees in (20, 100)] for _ in range(2)]
     sandboxes = [vector.sandbox(*items[0], name=name)]
     sandboxes.append(vector.offer_sandbox(long, *items[1]) or vector.sandbox(*items[1]))
-    for places in offer_in_turn(vector, [(each, None, vector.item(20)) for each in similar]):
+    for places in offer_sandboxes_in_turn(vector, [(each, None, vector.item(20)) for each in similar]):
         for other, item in places[:1]:  # writing to the second one could change others
             expect_exactly(other, item, claim="only the vector of a namespace whose name resembles that of another")
         expect_exactly(
@@ -96,7 +96,7 @@ def test_one_namespace_is_not_found_in_another(vector: Vector) -> None:
 @core("VEC-NS-3")
 def test_the_same_id_in_two_namespaces_is_two_vectors(vector: Vector) -> None:
     """Writing or deleting an id in one namespace does not change the vector with this id in another."""
-    vector.features.need_namespaces()
+    vector.features.require_namespaces()
     one = vector.item(20, {"kind": "one"})
     other = {**one, "vector": direction(110, vector.dimensions), "metadata": {"kind": "other"}}
     first, second = sandbox_with_unusual_name(vector, 1, one), sandbox_with_unusual_name(vector, 2, other)
@@ -114,16 +114,16 @@ def test_the_same_id_in_two_namespaces_is_two_vectors(vector: Vector) -> None:
 @core("VEC-NS-4")
 def test_a_deleted_namespace_holds_nothing(vector: Vector) -> None:
     """A deleted namespace has no matches or is an error; a new one of its name is empty, even for repeated queries."""
-    vector.features.need_namespaces("delete_namespace")
+    vector.features.require_namespaces("delete_namespace")
     items = [vector.item(20), vector.item(110)]
     sandbox, asked = sandbox_with_unusual_name(vector, 3, *items), items[0]["vector"]
     before = expect.success(sandbox.ask(asked, 3), "an answer to the query")
     expect.check(matches_of(before), "the vectors before", "no matches")
     expect.success(vector.call("delete_namespace", {"namespace": sandbox.name}), "the deletion")
     sandbox.held.clear()
-    expect_nothing(sandbox.ask(asked, 3))
+    expect_no_matches(sandbox.ask(asked, 3))
     again, new = vector.sandbox(name=sandbox.name), vector.item(20)
-    expect_nothing(again.ask(asked, 2))
+    expect_no_matches(again.ask(asked, 2))
     again.put(new)
     expect_exactly(again, new)
     is_right = new["id"] in again.ids(asked, 3)
@@ -133,9 +133,11 @@ def test_a_deleted_namespace_holds_nothing(vector: Vector) -> None:
 @core("VEC-NS-5")
 def test_deleting_a_namespace_leaves_the_others(vector: Vector) -> None:
     """Other namespaces keep their vectors, even if their names begin with or resemble the deleted name."""
-    vector.features.need_namespaces("delete_namespace")
+    vector.features.require_namespaces("delete_namespace")
     item = vector.item(20)
-    (name, *similar) = similar_names(vector.name("n"), vector.features.names_at_once(2), ["composed", "decomposed"])
+    (name, *similar) = similar_names(
+        vector.name("n"), vector.features.count_namespaces_to_try(2), ["composed", "decomposed"]
+    )
     doomed, *kept = (vector.sandbox(item, name=each) for each in (name, f"{name}x"))
     others = [other for each in similar if (other := vector.offer_sandbox(each, item)) is not None]
     for each in [doomed, *others[:1]]:
@@ -149,7 +151,7 @@ def test_deleting_a_namespace_leaves_the_others(vector: Vector) -> None:
 @rules("refused VEC-NS-6, as_not_found VEC-NS-11")
 def test_a_query_on_an_unknown_namespace_is_refused(vector: Vector, requirement: str) -> None:
     """A query on a namespace that was never created is refused, even if its name resembles a known one."""
-    vector.features.need_namespaces("query")
+    vector.features.require_namespaces("query")
     family = "BadRequest" if requirement == "VEC-NS-6" else "NamespaceNotFound"
     for number, name in enumerate((vector.name("nowhere"), f"{vector.requests.main_namespace}x")):
         query = partial(vector.call, "query", {**vector.query_args(), "namespace": name})
@@ -159,7 +161,7 @@ def test_a_query_on_an_unknown_namespace_is_refused(vector: Vector, requirement:
 @pytest.mark.requirement("VEC-NS-8")
 def test_each_namespace_keeps_its_own_metric(vector: Vector) -> None:
     """Namespaces of different metrics rank the same vectors by their own metric, also if created again."""
-    vector.features.need_namespaces()
+    vector.features.require_namespaces()
     is_right = len({canonical_metric(metric) for metric in vector.limits.metrics}) >= 2
     expect.applicable(is_right, "fewer than two metrics are listed")
     expect.applicable(vector.dimensions != 1, "on a line the metrics do not differ")
@@ -171,7 +173,7 @@ def test_each_namespace_keeps_its_own_metric(vector: Vector) -> None:
     sandboxes = [vector.sandbox(*items, metric=metric) for metric in (first, *others[1:])]
     sandboxes.append(vector.sandbox(*items, metric=others[0], name=upsert_and_query.name))
     query = direction(SEEN_FROM[0], vector.dimensions, SEEN_FROM[1])
-    rankings = {str(sandbox.truth): sandbox.ids(query, len(items)) for sandbox in sandboxes}
+    rankings = {str(sandbox.protocol_metric): sandbox.ids(query, len(items)) for sandbox in sandboxes}
     vectors = {item["id"]: item["vector"] for item in items}
     for metric, ranking in rankings.items():
         orders = {
@@ -190,7 +192,7 @@ def test_each_namespace_keeps_its_own_metric(vector: Vector) -> None:
 def test_without_a_namespace_the_default_one_is_meant(vector: Vector) -> None:
     """A vector without a namespace is found without a namespace and in `default`, and nowhere else."""
     item = vector.item(70)
-    if not vector.namespaces:
+    if not vector.has_namespaces:
         sandbox = vector.sandbox(item)
         expect.check(sandbox.ids(item["vector"], 1) == [item["id"]], "the vector", "another match, or none")
         return
@@ -224,7 +226,7 @@ def test_without_a_namespace_the_default_one_is_meant(vector: Vector) -> None:
 @pytest.mark.parametrize("given", [{}, {"distance_metric": None}], ids=["missing", "null"])
 def test_a_namespace_without_a_metric_can_be_used(vector: Vector, given: dict[str, Any]) -> None:
     """A namespace that was created without a metric accepts a vector, and a query finds it."""
-    vector.features.need_namespaces("create_namespace", "query")
+    vector.features.require_namespaces("create_namespace", "query")
     args = {"namespace": vector.name("corpus"), "dimensions": vector.limits.usual_dimensions, **given}
     reply = vector.call("create_namespace", args)
     claimed = any(isinstance(value, str) for _, value in vector.capabilities.extensions(*DEFAULT_METRIC))
@@ -238,7 +240,7 @@ def test_a_namespace_without_a_metric_can_be_used(vector: Vector, given: dict[st
 @pytest.mark.parametrize("name", ["create_namespace", "delete_namespace"])
 def test_a_success_speaks_of_the_namespace_that_was_asked_for(vector: Vector, name: str) -> None:
     """The result is an object without `success: false` and without another namespace."""
-    vector.features.need_namespaces(name)
+    vector.features.require_namespaces(name)
     args = vector.requests.minimal(name)
     with expect.resting_on("VEC-NS-1"):
         result = expect.success(vector.call(name, args), f"{name} to work")
@@ -274,7 +276,7 @@ def test_a_namespace_whose_creation_was_refused_is_unknown(vector: Vector) -> No
 @remembered
 def create_with_other_metrics(vector: Vector) -> list[Reply]:
     """Create namespaces with metrics that are not offered; return the answers."""
-    vector.features.need_namespaces("create_namespace")
+    vector.features.require_namespaces("create_namespace")
     offered = {canonical_metric(metric) for metric in vector.limits.metrics}
     asked = ["no_such_metric", *(each for each in METRICS if offered and each not in offered)]
     return [vector.call("create_namespace", {**vector.namespace_args(), "distance_metric": metric}) for metric in asked]
@@ -283,7 +285,7 @@ def create_with_other_metrics(vector: Vector) -> list[Reply]:
 @pytest.mark.requirement("VEC-NS-13")
 def test_creating_a_namespace_anew_keeps_its_vectors(vector: Vector) -> None:
     """Creating a namespace again keeps its vectors, and so does a refused creation with other dimensions."""
-    vector.features.need_namespaces()
+    vector.features.require_namespaces()
     item = vector.item(40)
     sandbox = vector.sandbox(item)
     vector.call("create_namespace", vector.namespace_args(sandbox.name))
@@ -294,7 +296,7 @@ def test_creating_a_namespace_anew_keeps_its_vectors(vector: Vector) -> None:
         expect_exactly(sandbox, item)
 
 
-def expect_nothing(reply: Reply) -> None:
+def expect_no_matches(reply: Reply) -> None:
     """Check that an answer has no matches, or is an error."""
     expect.readable(reply)
     empty = not reply.is_success or not matches_of(reply.result)

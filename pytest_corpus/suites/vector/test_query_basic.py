@@ -74,7 +74,7 @@ def test_there_are_top_k_matches(vector: Vector, requirement: str) -> None:
             expect_audited("VEC-QUERY-5", reply, vector)
             if (total := to_whole_number(reply.result.get("total_matches"))) is None:
                 raise Blocked("VEC-QUERY-1", "a query is answered without total_matches")
-            true = not vector.namespaces or total <= MOST_WRITTEN
+            true = not vector.has_namespaces or total <= MOST_WRITTEN
             expect.check(true, "no more than was ever written there", found=total, path="result.total_matches")
 
 
@@ -94,7 +94,7 @@ def test_an_id_is_in_the_matches_once(vector: Vector) -> None:
 def test_an_approximate_search_finds_nearly_all(vector: Vector, many: int, deleted: int) -> None:
     """Over many plain queries, nine tenths of the best ten vectors are found, also after half were deleted."""
     expect.applicable(vector.limits.is_approximate, "capabilities do not speak of an approximate search")
-    vector.features.need_direction()
+    vector.features.require_direction()
     vector.require("query", *(["delete"] if deleted else []))
     metric, top_k = canonical_metric(vector.metric) or "cosine", vector.limits.cap_matches(10)
     items = [vector.item(3 + 174 * number / many) for number in range(many)]
@@ -114,7 +114,7 @@ def test_an_approximate_search_finds_nearly_all(vector: Vector, many: int, delet
 def test_the_matches_are_the_best_of_all(vector: Vector, count: int) -> None:
     """The best vectors are found, whatever the order of writing."""
     metric = canonical_metric(vector.metric) or "cosine"
-    vector.features.need_direction(metric)
+    vector.features.require_direction(metric)
     if count == len(HOME):
         sandbox, items = five_directions(vector)
     else:
@@ -133,7 +133,7 @@ def test_the_matches_are_the_best_of_all(vector: Vector, count: int) -> None:
 @rules("result VEC-QUERY-6, match VEC-QUERY-18")
 def test_an_answer_names_the_namespace_that_was_asked(vector: Vector, requirement: str) -> None:
     """The `namespace` of a result, and of a match that has one, is the namespace of the request."""
-    vector.features.need_namespaces()
+    vector.features.require_namespaces()
     places = [five_directions(vector)[0], cached(vector, "another namespace", lambda: vector.sandbox(vector.item()))]
     for number, sandbox in enumerate(places):
         result = expect.success(cached(vector, ("the namespace", number), sandbox.ask))

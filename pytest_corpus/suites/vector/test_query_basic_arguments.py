@@ -57,7 +57,7 @@ CASES = [
 def test_a_bad_argument_is_refused(vector: Vector, requirement: str) -> None:
     """A missing argument, a wrong type or a number out of range is refused, or reported for the item."""
     if requirement == "VEC-FILTER-9":
-        vector.features.need_filters()
+        vector.features.require_filters()
     wrong = [(OPERATIONS.get(place, place), place, key, values) for place, key, values in WRONG[requirement]]
     offered = [each for each in wrong if vector.works(each[0])]
     if not offered:
@@ -74,7 +74,7 @@ def test_a_bad_argument_is_refused(vector: Vector, requirement: str) -> None:
 def arguments(vector: Vector, place: str, key: str, value: Any, *, at_end: bool) -> dict[str, Any]:
     """Return the arguments of a request with one bad value; in a batch, in the first or last query."""
     if place == "item":
-        return {"vectors": [replace_value(vector.item(), key, value)], **vector.requests.in_scratch}
+        return {"vectors": [replace_value(vector.item(), key, value)], **vector.requests.scratch_namespace_arg}
     if place == "batched":
         good = vector.requests.minimal("query")
         bad = replace_value(good, key, value)

@@ -75,10 +75,10 @@ def test_a_vector_of_zeros_is_a_vector(vector: Vector, requirement: str, metric:
             expect.readable(answer)
             expect_audited("COM-NUM-2", answer, vector)
         return
-    expect_success_or(reply, f"a vector of zeros to be stored under {metric}", *PERMANENT)
+    expect_success_or_class(reply, f"a vector of zeros to be stored under {metric}", *PERMANENT)
     stored = reply.is_carried_out
     for families, answer in zip((PERMANENT, ()), queries, strict=True):
-        expect_success_or(answer, f"a query to be answered under {metric}", *families)
+        expect_success_or_class(answer, f"a query to be answered under {metric}", *families)
     if stored and queries[0].is_success and metric == "euclidean":
         matches = {id_of(match): match for match in matches_of(queries[0].result)}
         given = matches.get(zero, {"distance": 1}).get("distance", 0)
@@ -97,7 +97,7 @@ def upsert_extremes(vector: Vector, metric: str) -> list[tuple[Any, ...]]:
     return found
 
 
-def expect_success_or(reply: Reply, claim: str, *families: str) -> None:
+def expect_success_or_class(reply: Reply, claim: str, *families: str) -> None:
     """Check that an answer succeeds without failed items, or that it or its failed items have one of these classes."""
     expect.readable(reply)
     if reply.is_error and families:

@@ -21,11 +21,16 @@ from pytest_corpus.kit.store.results import blame_shared_tenants
 from pytest_corpus.kit.vocabulary import INJECTIONS, RESERVED, WORDS, choose, fill_in
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.shared.claims.replays import TestEarlyReplays
-from pytest_corpus.suites.shared.contexts import new_key, new_tenant
+from pytest_corpus.suites.shared.contexts import new_key_context, new_tenant_context
 from pytest_corpus.suites.vector.support.answers import failed_count, id_of, metadata_of, vector_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import are_alike, direction
-from pytest_corpus.suites.vector.support.sandbox import VectorSandbox, offer_items, shared_sandboxes, with_context
+from pytest_corpus.suites.vector.support.sandbox import (
+    VectorSandbox,
+    offer_items,
+    sandbox_with_context,
+    shared_sandboxes,
+)
 from pytest_corpus.suites.vector.support.scenarios.checks import (
     are_equal,
     expect_count,
@@ -155,16 +160,16 @@ def test_an_upsert_of_a_known_id_replaces_the_vector(vector: Vector) -> None:
         each["id"]: {**each, "vector": direction(degrees, vector.dimensions)}
         for each, degrees in zip(firsts, (170, 164, 158), strict=True)
     }
-    with_context(sandbox, **new_key()).put(moved[alone["id"]])
+    sandbox_with_context(sandbox, **new_key_context()).put(moved[alone["id"]])
     if vector.limits.most_in_batch != 1:
         more = vector.item(60)
         sandbox.put(more, moved[batched["id"]])
         sandbox.remove(more["id"])
     else:
         sandbox.put(moved[batched["id"]])
-    with_context(sandbox, **new_key()).put(moved[twice["id"]])
+    sandbox_with_context(sandbox, **new_key_context()).put(moved[twice["id"]])
     sandbox.put({**twice, "vector": direction(150, vector.dimensions)})
-    with_context(sandbox, **new_key()).put(moved[twice["id"]])
+    sandbox_with_context(sandbox, **new_key_context()).put(moved[twice["id"]])
     ids = sandbox.ids(moved[alone["id"]]["vector"], 9)
     times = max(ids.count(name) for name in moved)
     expect.check(times <= 1, "the id once", f"{times} times")
@@ -224,7 +229,7 @@ def test_a_value_of_metadata_comes_back(vector: Vector, requirement: str) -> Non
     odd: dict[str, Item] = {}
     if requirement == "VEC-UPSERT-6":
         odd = items_with_words(vector, fill_in({**WORDS, **INJECTIONS}, "w"), fill_in({**WORDS, **RESERVED}, "w"))
-        odd = offer_items(sandbox, dict([*odd.items()][: vector.features.words_at_once(len(odd))]))
+        odd = offer_items(sandbox, dict([*odd.items()][: vector.features.count_words_to_try(len(odd))]))
     there = expect_present(sandbox, item, *odd.values())
     found = metadata_of(there[item["id"]])
     for key, value in held.items():
@@ -303,7 +308,7 @@ def test_ids_are_told_apart(vector: Vector) -> None:
         }
         for at in (0, 1)
     ]
-    words = items_with_ids(vector, {**INJECTIONS, **choose(WORDS, vector.features.words_at_once(len(WORDS)))})
+    words = items_with_ids(vector, {**INJECTIONS, **choose(WORDS, vector.features.count_words_to_try(len(WORDS)))})
     stored = [item for items in (*halves, words) for item in offer_items(sandbox, items).values()]
     expect_metadata(expect_present(sandbox, *stored), stored, "its own metadata with each id")
     expect.applicable(stored, "such ids are refused")
@@ -318,7 +323,7 @@ def test_an_id_may_be_any_text(vector: Vector) -> None:
 @pytest.mark.requirement("VEC-UPSERT-14")
 def test_an_item_may_name_a_namespace(vector: Vector) -> None:
     """An item may repeat the namespace of its batch. With another one it is refused, or stored in one of the two."""
-    vector.features.need_namespaces()
+    vector.features.require_namespaces()
     one, other = vector.sandbox(vector.item(10)), vector.sandbox(vector.item(10))
     item = vector.item(60)
     reply = one.upsert({**item, "namespace": one.name})
@@ -373,8 +378,8 @@ def test_upserts_at_the_same_time_are_all_stored(vector: Vector) -> None:
     for number in taken:
         homes[number].held.add(items[number]["id"])
 
-    def shares() -> bool:
-        if places[0].place[0] == places[-1].place[0]:
+    def are_shared() -> bool:
+        if places[0].store_key[0] == places[-1].store_key[0]:
             return False
         item = vector.item(175)
         places[0].put(item)
@@ -382,7 +387,7 @@ def test_upserts_at_the_same_time_are_all_stored(vector: Vector) -> None:
 
     for place in places:
         own = [items[number] for number in taken if homes[number] is place]
-        with blame_shared_tenants(shares):
+        with blame_shared_tenants(are_shared):
             found = (expect_exactly if len(own) == homes.count(place) else expect_present)(place, *own)
         expect_metadata(found, own, "its own metadata with each vector")
 
@@ -390,10 +395,10 @@ def test_upserts_at_the_same_time_are_all_stored(vector: Vector) -> None:
 def sandboxes_side_by_side(vector: Vector) -> list[VectorSandbox]:
     """Return sandboxes that differ only in namespace or tenant, if both are offered; else one sandbox."""
     places = [vector.sandbox()]
-    if vector.namespaces and vector.features.names_at_once(2) > 1:
+    if vector.has_namespaces and vector.features.count_namespaces_to_try(2) > 1:
         places.append(vector.sandbox())
         if vector.capabilities.flag("supports_multi_tenant") is True:
-            places.append(vector.sandbox(tenant=new_tenant()["tenant"], name=places[0].name))
+            places.append(vector.sandbox(tenant=new_tenant_context()["tenant"], name=places[0].name))
     return places
 
 

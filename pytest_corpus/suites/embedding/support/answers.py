@@ -139,7 +139,7 @@ ANSWERED = {"embed": "EMB-EMBED-1", "embed_batch": "COM-CAP-6", "stream_embed": 
 """The requirement that an operation answers a plain text."""
 
 
-def missing_vector(
+def reason_for_missing_vector(
     texts: Texts, name: str, text: str, reply: Reply | StreamReply, changed: Mapping[str, Any]
 ) -> Undecided:
     """Return the reason why an answer without a vector does not decide the test. Raises Blocked if it is unreadable."""

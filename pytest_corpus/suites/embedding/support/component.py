@@ -27,7 +27,7 @@ from pytest_corpus.suites.embedding.support.answers import (
 from pytest_corpus.suites.embedding.support.requests import EmbeddingCalls, EmbeddingRequests
 from pytest_corpus.suites.embedding.support.texts import CHARACTERS_IN_A_TOKEN, MOST_LENGTH, EmbeddingShared, Texts
 from pytest_corpus.suites.shared.claims.tokens import has_true_total
-from pytest_corpus.suites.shared.contexts import new_tenant
+from pytest_corpus.suites.shared.contexts import new_tenant_context
 
 MOST_MODELS = 5
 """The suite tries at most this many listed models; a catalogue may be long, and each call costs money."""
@@ -81,14 +81,14 @@ class EmbeddingAuditor(ComponentAuditor):
             schema = self._operation(name).payload or ""
             if problem := payload_problem(schema, result, self._calls.settings.edition):
                 yield self._operation(name).shaped, problem
-            yield from self._sizes(embeddings_of(result))
+            yield from self._dimension_problems(embeddings_of(result))
 
     def chunk_findings(self, _name: str, chunk: Mapping[str, Any]) -> Violations:
-        yield from self._sizes(embeddings_of({"embedding": None, **chunk}))
+        yield from self._dimension_problems(embeddings_of({"embedding": None, **chunk}))
         if not has_true_total(chunk.get("usage")):
             yield "EMB-STREAM-4", Violation("prompt_tokens + completion_tokens", "another total", "usage")
 
-    def _sizes(self, embeddings: list[Mapping[str, Any]]) -> Violations:
+    def _dimension_problems(self, embeddings: list[Mapping[str, Any]]) -> Violations:
         most = self._calls.capabilities.limit("max_dimensions")
         for embedding in embeddings:
             vector, stated = embedding.get("vector"), embedding.get("dimensions")
@@ -139,7 +139,7 @@ class Embedding(EmbeddingCalls):
         result = self.embed(self.text_of(limit + 1), truncate=True).result
         return isinstance(result, Mapping) and result.get("truncated") is True
 
-    def length_beyond(self, more: int = 1) -> int:
+    def length_above_limit(self, more: int = 1) -> int:
         """Return the length of an ASCII text that exceeds `max_text_length` by `more`, in any unit of the limit
         (R120).
 
@@ -175,7 +175,7 @@ class Embedding(EmbeddingCalls):
         if fresh.client is not self.client:
             return distance(self.vector("embed", text), fresh.vector("embed", text))
         args = self.requests.with_text("embed", text)
-        contexts: tuple[dict[str, Any], ...] = ({}, new_tenant())
+        contexts: tuple[dict[str, Any], ...] = ({}, new_tenant_context())
         one, other = (vector_of(self.embedding(self.call("embed", args, ctx))) or [] for ctx in contexts)
         apart = distance(one, other)
         return apart if apart < FAR else 0.0

@@ -9,7 +9,12 @@ from pytest_corpus.kit.answer_cache import remembered_by_all
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import Request, Requests, canary, deadline_in
-from pytest_corpus.suites.embedding.support.answers import all_embeddings_of, embeddings_of, missing_vector, vector_of
+from pytest_corpus.suites.embedding.support.answers import (
+    all_embeddings_of,
+    embeddings_of,
+    reason_for_missing_vector,
+    vector_of,
+)
 from pytest_corpus.suites.embedding.support.texts import CHARACTERS_IN_A_TOKEN, FILLER, MOST_LENGTH, Texts
 
 OPERATIONS = ("embed", "embed_batch", "stream_embed")
@@ -185,7 +190,7 @@ class EmbeddingCalls(Texts):
         """Return the vector in an answer. Raises Undecided if it has no vector; another requirement may report this."""
         found = vector_of(self.embedding(reply))
         if found is None:
-            raise missing_vector(self, name, text, reply, changed)
+            raise reason_for_missing_vector(self, name, text, reply, changed)
         return found
 
     def embed_one_by_one(self, texts: Sequence[str], **changed: Any) -> dict[str, list[float]]:

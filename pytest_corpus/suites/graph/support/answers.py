@@ -16,7 +16,7 @@ def records(reply: Reply | StreamReply) -> list[Any]:
     return items_of(expect.success(reply, "records"), "records", of=object)
 
 
-def has_no_place(reply: Reply | StreamReply) -> bool:
+def is_namespace_missing(reply: Reply | StreamReply) -> bool:
     """True if the error means that the namespace is unknown or not ready, by subtype or class (R12, R133)."""
     return reply.is_a("IndexNotReady", "NamespaceNotFound") or reply.names == ("BadRequest",)
 
@@ -27,6 +27,6 @@ def items_of(result: Any, key: str, *, of: type = Mapping) -> list[Any]:
     return [item for item in found if isinstance(item, of)] if isinstance(found, list) else []
 
 
-def size(result: Any) -> int | None:
+def reported_count(result: Any) -> int | None:
     """Return the number of items that an upsert reports, by a count or by a list of ids (R123)."""
     return len(result) if isinstance(result, list) else processed_count(result)

@@ -47,7 +47,7 @@ class OperationNames:
             raise NotApplicable(f"capabilities list no {name} for batches")
         return self._prefix() + name
 
-    def spell_or_bare(self, name: str) -> str:
+    def spell_or_bare_name(self, name: str) -> str:
         """Return the name of an operation in batches, or its bare name if batches do not accept it."""
         try:
             return self.spell_operation(name)
@@ -132,16 +132,16 @@ class GraphCapabilities(Subject):
         return self.shared.dialects
 
     @property
-    def at_once(self) -> int:
+    def items_per_request(self) -> int:
         """The largest number of items that the suite puts into one request."""
         return min(MOST_AT_ONCE, self.capabilities.limit("max_batch_ops") or MOST_AT_ONCE)
 
     @property
-    def filters(self) -> bool:
+    def accepts_filters(self) -> bool:
         """True if lists of nodes accept filters by property: claimed and not refused, or accepted without a claim."""
         claimed = self.capabilities.flag("supports_property_filters")
 
-        def answered() -> bool:
+        def is_filter_answered() -> bool:
             args = {"limit": 5, "filter": {"corpus_group": self.seeds.group}}
             with self.client.provider.paused():
                 if not self.works("bulk_vertices"):
@@ -149,7 +149,7 @@ class GraphCapabilities(Subject):
                 reply = self.call("bulk_vertices", args)
             return reply.is_success or (claimed is True and not reply.is_a("BadRequest", "NotSupported"))
 
-        return claimed is not False and self.shared.find_once("filters", answered)
+        return claimed is not False and self.shared.find_once("filters", is_filter_answered)
 
     def claimed_values(self, word: str) -> list[Any]:
         """Return the values in capabilities whose keys contain a word."""
@@ -221,7 +221,7 @@ class GraphCapabilities(Subject):
         """
         self.require(*needs)
         namespace = None
-        if own and self._makes_namespaces() is None:
+        if own and self._obstacle_to_namespaces() is None:
             namespace = f"{self.settings.run_prefix}n{inputs.next_in_rotation('namespace') % MIN_NAMESPACES}"
         return GraphSandbox(self, f"{self.settings.prefix}{inputs.unique_number()}", namespace=namespace, tenant=tenant)
 
@@ -232,10 +232,10 @@ class GraphCapabilities(Subject):
             NotApplicable: namespaces are not claimed.
             NotAssessed: such a write is refused. With `aside` true, NotApplicable is raised instead.
         """
-        if obstacle := self._makes_namespaces():
+        if obstacle := self._obstacle_to_namespaces():
             raise NotApplicable(obstacle.reason) if aside else obstacle
 
-    def _makes_namespaces(self) -> Undecided | None:
+    def _obstacle_to_namespaces(self) -> Undecided | None:
         known = self.shared
         with finding_out(id(known), "namespaces", undo=lambda: setattr(known, "tried_namespaces", False)):
             if not known.tried_namespaces:
@@ -272,8 +272,8 @@ class GraphCapabilities(Subject):
             nodes = [sandbox.node(name, f"v-{sandbox.tag}-{name}", rank=rank) for rank, name in enumerate(SEEDS, 1)]
             edges = [sandbox.edge(SEEDS[0], SEEDS[1], "e1"), sandbox.edge(SEEDS[1], SEEDS[2], "e2")]
             for kind, items in (("nodes", nodes), ("edges", edges if tenant is None and self.main is self else [])):
-                for start in range(0, len(items), self.at_once):
-                    args = {kind: items[start : start + self.at_once]}
+                for start in range(0, len(items), self.items_per_request):
+                    args = {kind: items[start : start + self.items_per_request]}
                     self.send(self.envelope(f"upsert_{kind}", args, sandbox.ctx))
 
     def plain_nodes(self, name: str = "plain") -> dict[str, Any]:

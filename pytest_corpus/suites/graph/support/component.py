@@ -15,7 +15,7 @@ from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.requests import Request
 from pytest_corpus.redaction import describe_word
 from pytest_corpus.suites.graph.support.capabilities import ASKING, GraphCapabilities
-from pytest_corpus.suites.graph.support.place import value_of
+from pytest_corpus.suites.graph.support.node_group import value_of
 from pytest_corpus.suites.graph.support.readers import GraphPrerequisites, GraphSettling, Readers
 from pytest_corpus.suites.graph.support.requests import NEEDY, GraphRequests
 from pytest_corpus.suites.graph.support.run_state import GraphShared

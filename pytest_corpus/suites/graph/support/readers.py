@@ -14,9 +14,9 @@ from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.store.leftovers import uuid_of
 from pytest_corpus.kit.store.settling import Probe, Settling
 from pytest_corpus.spec.obstacles import Obstacle
-from pytest_corpus.suites.graph.support.answers import size
+from pytest_corpus.suites.graph.support.answers import reported_count
 from pytest_corpus.suites.graph.support.capabilities import ASKING, SEEDS, GraphCapabilities
-from pytest_corpus.suites.graph.support.place import value_of
+from pytest_corpus.suites.graph.support.node_group import value_of
 from pytest_corpus.suites.graph.support.run_state import MANY
 from pytest_corpus.suites.graph.support.sandbox import EDGE_READERS, NODE_READERS, GraphSandbox, call_or_none
 
@@ -31,7 +31,7 @@ class Readers:
         self._graph = graph
 
     @reading_separately()
-    def correct_for_nodes(self) -> Mapping[str, bool]:
+    def correctness_for_nodes(self) -> Mapping[str, bool]:
         """Return for each operation True if it shows exactly the nodes that the suite wrote."""
         with self._graph.client.provider.paused():
             return self._graph.shared.find_once("node_readers", lambda: _try_node_readers(self._graph))
@@ -40,7 +40,7 @@ class Readers:
     def for_nodes(self) -> list[str]:
         """Return the operations that show nodes correctly, else all of them. Raises NotAssessed if there are none."""
         return _choose_readers(
-            self.correct_for_nodes(), "read back: neither bulk_vertices nor a query of a known dialect"
+            self.correctness_for_nodes(), "read back: neither bulk_vertices nor a query of a known dialect"
         )
 
     @reading_separately()
@@ -58,7 +58,7 @@ class Readers:
             NotApplicable: it is a query of an unknown dialect, and other operations work.
             Undecided: it does not work.
         """
-        shown = self.correct_for_nodes()
+        shown = self.correctness_for_nodes()
         self.skip_if_others_work(name, shown)
         if not shown.get(name, True) and any(shown.values()):
             self._shows_new_nodes(name)
@@ -67,7 +67,7 @@ class Readers:
 
     def _shows_new_nodes(self, name: str) -> None:
         """Check that an operation shows new nodes, which no cache has; before a stream, check a wrong `query`."""
-        if name == "stream_query" and self.correct_for_nodes().get("query") is False:
+        if name == "stream_query" and self.correctness_for_nodes().get("query") is False:
             self._shows_new_nodes("query")
         sandbox = self._graph.sandbox(own=False)
         values = [value for node in SEEDS for value in sandbox.put(sandbox.node(node))]
@@ -236,7 +236,7 @@ class GraphProbe(Probe):
         writes = {"delete_nodes": {"ids": [sandbox.id("c")]}, "upsert_edges": {"edges": [sandbox.edge("a", "b")]}}
         offered = [name for name in writes if self._graph.prerequisites.is_callable(name)]
         replies = [sandbox.call(name, writes[name]) for name in offered]
-        return all(each.is_carried_out and size(each.result) != 0 for each in replies), {"a", "b"}
+        return all(each.is_carried_out and reported_count(each.result) != 0 for each in replies), {"a", "b"}
 
 
 def _edge_group(group: str) -> str:
@@ -312,13 +312,13 @@ class GraphPrerequisites(Prerequisites):
     def takes_only_uuids(self) -> bool:
         """True if a node is refused, but accepted with a UUID as its id; tried once in a run."""
 
-        def found() -> bool:
+        def find_out() -> bool:
             plain = self._calls.plain_nodes()
             named = {"nodes": [{**plain["nodes"][0], "id": uuid_of(self._calls.settings.run)}]}
             spared = is_refused(self._upsert_nodes(plain)) and not is_refused(self._upsert_nodes(named))
             return spared and is_refused(self._upsert_nodes(plain))  # a finding shows the last request
 
-        return cached(self._calls, "only UUIDs", found)
+        return cached(self._calls, "only UUIDs", find_out)
 
     def _upsert_nodes(self, args: Mapping[str, Any]) -> Reply:
         with self._calls.client.provider.paused():

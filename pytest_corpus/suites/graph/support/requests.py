@@ -9,7 +9,7 @@ from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.requests import Request, Requests, canary, deadline_in
-from pytest_corpus.suites.graph.support.answers import items_of, size
+from pytest_corpus.suites.graph.support.answers import items_of, reported_count
 from pytest_corpus.suites.graph.support.capabilities import ASKING, GraphCapabilities
 from pytest_corpus.suites.graph.support.run_state import MANY
 
@@ -48,7 +48,7 @@ class GraphRequests(Requests):
 
     def _as_operation(self, args: Mapping[str, Any]) -> dict[str, Any]:
         """Return an upsert of nodes as an operation of a batch or a transaction."""
-        return {"op": self._graph.operation_names.spell_or_bare("upsert_nodes"), "args": args}
+        return {"op": self._graph.operation_names.spell_or_bare_name("upsert_nodes"), "args": args}
 
     def _plain_data(self, name: str, number: str) -> dict[str, Any]:
         """Return plain arguments of an operation on single items, with ids that end in `number`."""
@@ -125,7 +125,7 @@ class GraphRequests(Requests):
             Request("bulk_vertices", {"limit": number}),
             Request("traversal", {**self.minimal("traversal"), "max_depth": number}),
         ]
-        if self._graph.filters:
+        if self._graph.accepts_filters:
             found.append(Request("bulk_vertices", {"limit": 2, "filter": {"corpus_rank": number}}))
         for name in ASKING if self._graph.dialect else ():
             plain = self.minimal(name)
@@ -147,7 +147,7 @@ class GraphRequests(Requests):
         number = inputs.unique_number()
         nodes = [
             self._graph.plain_nodes(f"plain{number}x{each}")["nodes"][0]
-            for each in range(min(count, self._graph.at_once))
+            for each in range(min(count, self._graph.items_per_request))
         ]
         items = [self._as_operation({"nodes": [node]}) for node in nodes]
         return [Request("upsert_nodes", {"nodes": nodes}), *(Request(name, {MANY[name]: items}) for name in MANY)]
@@ -169,7 +169,7 @@ class GraphRequests(Requests):
         self._graph.require("upsert_nodes")
         sandbox = self._graph.sandbox(own=False)
         sandbox.put(sandbox.node("a"), sandbox.node("b"))
-        most = min(4, self._graph.at_once, max(2, self._graph.capabilities.limit("concurrency") or 4))
+        most = min(4, self._graph.items_per_request, max(2, self._graph.capabilities.limit("concurrency") or 4))
         many = [
             self._graph.envelope("upsert_nodes", {"nodes": [sandbox.node(f"{size}x{n}") for n in range(size)]})
             for size in range(1, most + 1)
@@ -183,7 +183,7 @@ class GraphRequests(Requests):
         result = expect.success(reply, "the answer that the request gets alone")
         if isinstance(result, Mapping) and "records" in result:
             return " ".join(sorted(map(str, items_of(result, "records", of=object))))
-        return size(result)
+        return reported_count(result)
 
     def with_canaries(self, *, refused: bool) -> list[Request]:
         secret = canary()
@@ -227,7 +227,7 @@ class GraphRequests(Requests):
             ("bulk_vertices", {"limit": 100}),
             ("traversal", {"start_nodes": [node["id"]]}),
         ]
-        if graph.filters:
+        if graph.accepts_filters:
             wanted = {"corpus_value": secret}
             requests += [
                 ("bulk_vertices", {"limit": 5, "filter": wanted}),

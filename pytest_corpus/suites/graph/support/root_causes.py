@@ -17,7 +17,7 @@ from pytest_corpus.suites.graph.support import run_state
 from pytest_corpus.suites.graph.support.answers import items_of
 from pytest_corpus.suites.graph.support.capabilities import ASKING
 from pytest_corpus.suites.graph.support.component import Graph
-from pytest_corpus.suites.graph.support.place import empty_namespace, value_of
+from pytest_corpus.suites.graph.support.node_group import empty_namespace, value_of
 from pytest_corpus.suites.graph.support.sandbox import GraphSandbox, call_or_none
 from pytest_corpus.suites.graph.support.scenarios import words
 from pytest_corpus.text.values import strings_of
@@ -66,7 +66,7 @@ class GraphRootCauses(RootCauses[Graph]):
 
     def failing_basics(self) -> Iterator[BasicRequirement]:
         graph = self.subject
-        for stage in (_try_nodes, _check_kept_texts, _try_questions, _try_edges, _try_places, _try_many):
+        for stage in (_try_nodes, _check_kept_texts, _try_queries, _try_edges, _try_namespaces_apart, _try_batches):
             try:
                 for root in stage(graph):
                     yield BASICS[root]
@@ -99,7 +99,7 @@ def _try_nodes(graph: Graph) -> Iterator[str]:
             yield "GRA-NODE-1"
             return
     sandbox = graph.sandbox()
-    nodes = [sandbox.node(name) for name in "abc"][: graph.at_once]
+    nodes = [sandbox.node(name) for name in "abc"][: graph.items_per_request]
     if not _succeeds(sandbox, "upsert_nodes", nodes=nodes) or _are_nodes_missing(sandbox, *nodes):
         yield "GRA-NODE-3"
         return
@@ -124,7 +124,7 @@ def _check_kept_texts(graph: Graph) -> Iterator[str]:
         yield "GRA-NODE-9"
 
 
-def _try_questions(graph: Graph) -> Iterator[str]:
+def _try_queries(graph: Graph) -> Iterator[str]:
     """Yield the requirement on a new query for a node if it is violated and other operations show the node."""
     if _hides_node(graph, "query"):
         yield "GRA-QUERY-2"
@@ -156,7 +156,7 @@ def _try_edges(graph: Graph) -> Iterator[str]:
     elif lost := _find_edge_fault(sandbox, edges[0]):
         yield lost
         return
-    if graph.at_once > 1:
+    if graph.items_per_request > 1:
         sandbox = graph.sandbox()
         values = sandbox.put_named("abc")
         sandbox.call("upsert_edges", {"edges": [sandbox.edge("a", "b"), sandbox.edge("b", "c")]})
@@ -189,7 +189,7 @@ def _find_edge_fault(sandbox: GraphSandbox, edge: Mapping[str, Any]) -> str | No
     return None
 
 
-def _try_places(graph: Graph) -> Iterator[str]:
+def _try_namespaces_apart(graph: Graph) -> Iterator[str]:
     """Yield the violated requirements on equal ids in two namespaces, and on reading an empty namespace."""
     graph.require_namespaces()
     one = graph.sandbox()
@@ -204,7 +204,7 @@ def _try_places(graph: Graph) -> Iterator[str]:
         yield "GRA-NS-4"
 
 
-def _try_many(graph: Graph) -> Iterator[str]:
+def _try_batches(graph: Graph) -> Iterator[str]:
     """Yield the violated requirements on a batch and on a transaction with one write."""
     for operation, root in (("batch", "GRA-BATCH-1"), ("transaction", "GRA-TXN-1")):
         if graph.operation_names.accepts_writes(operation):

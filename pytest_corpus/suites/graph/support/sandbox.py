@@ -12,8 +12,8 @@ from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.store.results import next_cursor
 from pytest_corpus.kit.store.store import parts_of
 from pytest_corpus.spec.obstacles import Obstacle
-from pytest_corpus.suites.graph.support.answers import has_no_place, items_of, records
-from pytest_corpus.suites.graph.support.place import Place
+from pytest_corpus.suites.graph.support.answers import is_namespace_missing, items_of, records
+from pytest_corpus.suites.graph.support.node_group import NodeGroup
 from pytest_corpus.text.values import strings_of
 
 NODE_READERS = {"query": "GRA-QUERY-2", "stream_query": "GRA-STREAM-2", "bulk_vertices": "GRA-BULK-1"}
@@ -28,15 +28,15 @@ PAGE = 100
 T = TypeVar("T")
 
 
-def call_or_none(look: Callable[..., T], *args: Any) -> T | None:
-    """Return the result of `look`, or None if it raises Violation or Undecided."""
+def call_or_none(read: Callable[..., T], *args: Any) -> T | None:
+    """Return the result of `read`, or None if it raises Violation or Undecided."""
     try:
-        return look(*args)
+        return read(*args)
     except (Undecided, Violation):
         return None
 
 
-class NodeViews(Place):
+class NodeViews(NodeGroup):
     """Reads the nodes of a sandbox, with each operation that shows nodes."""
 
     def read_values(self, reader: str) -> list[str]:
@@ -65,9 +65,9 @@ class NodeViews(Place):
 
     def node_reader(self) -> str:
         """Return an operation that shows nodes correctly. The operations take turns."""
-        return self._in_turn(self.graph.readers.for_nodes())
+        return self._next_in_rotation(self.graph.readers.for_nodes())
 
-    def _in_turn(self, readers: list[str]) -> str:
+    def _next_in_rotation(self, readers: list[str]) -> str:
         """Return one of these operations. Successive reads, the cases of a test and other seeds get different ones."""
         return readers[inputs.next_in_rotation("reader") % len(readers)]
 
@@ -76,7 +76,7 @@ class NodeViews(Place):
         args = self.graph.question(purpose, dialect, **params)
         self.graph.require_question(purpose, dialect)
         reply = self.stream(args) if operation == "stream_query" else self.call("query", args)
-        if has_no_place(reply):
+        if is_namespace_missing(reply):
             return []
         return [min(values) for values in map(self.own_values, records(reply)) if values]
 
@@ -93,7 +93,7 @@ class NodeViews(Place):
 
     def list_nodes(self, **args: Any) -> list[Mapping[str, Any]]:
         """Return all nodes of the sandbox, each once, as `bulk_vertices` lists them."""
-        own = {} if self.namespace or not self.graph.filters else {"filter": {"corpus_group": self.group}}
+        own = {} if self.namespace or not self.graph.accepts_filters else {"filter": {"corpus_group": self.group}}
         nodes = [node for page in self.pages({"limit": PAGE, **own, **args}) for node in page]
         sound = [node for node in nodes if isinstance(node.get("properties"), Mapping)]
         return list({str(node.get("id")): node for node in sound}.values())
@@ -104,7 +104,7 @@ class NodeViews(Place):
         for _ in range(MOST_PAGES):
             following_args = {**args, "cursor": cursor} if cursor else args
             reply, first = first or self.call("bulk_vertices", following_args), None
-            if has_no_place(reply) and not cursor:
+            if is_namespace_missing(reply) and not cursor:
                 return
             result = expect.success(reply, "a page of nodes")
             yield items_of(result, "nodes")
@@ -143,7 +143,7 @@ class EdgeViews(NodeViews):
 
     def expect_one_shows_targets(self, source: str, targets: Mapping[str, str] | Iterable[str], claim: str) -> None:
         """Check that one operation shows exactly these targets. Operations that show edges correctly take turns."""
-        self.expect_targets(self._in_turn(self.graph.readers.for_edges()), source, targets, claim)
+        self.expect_targets(self._next_in_rotation(self.graph.readers.for_edges()), source, targets, claim)
 
     def relationships(self, *sources: str) -> list[Mapping[str, Any]]:
         """Return the outgoing edges of nodes, as a traversal shows them."""
@@ -189,7 +189,7 @@ class GraphSandbox(EdgeViews):
 
     def _write(self, name: str, kind: str, items: tuple[Mapping[str, Any], ...]) -> list[str]:
         self.graph.require(name)
-        for part in parts_of([*items], self.graph.at_once):
+        for part in parts_of([*items], self.graph.items_per_request):
             expect.full_success(self.call(name, {kind: [*part]}), f"{name} of valid {kind} to work")
         return [str(item["properties"].get("corpus_value")) for item in items]
 

@@ -75,7 +75,7 @@ class GraphStore(Store):
 
     @property
     def most_nodes(self) -> int:
-        """If this many nodes are stored, the suite deletes the nodes of earlier tests."""
+        """If this many nodes are stored, the suite deletes the data of earlier tests."""
         apart = all(map(self._graph.capabilities.flag, ("supports_namespaces", "supports_property_filters")))
         return MANY_NODES if apart else MANY_SEEN
 
@@ -141,7 +141,7 @@ class GraphStore(Store):
         """Delete nodes and edges of earlier tests; yield for each request True if it deleted any."""
         for kind in reversed(KINDS) if self._shared.edges_go else KINDS:
             places = by_place(filter(is_due, self.written.select(State.OLD, kind=kind)))
-            size = MOST_IDS if self._shared.takes_long_lists else self._graph.at_once
+            size = MOST_IDS if self._shared.takes_long_lists else self._graph.items_per_request
             parts = [(place, part) for place, names in places.items() for part in parts_of(names, size)]
             due = [each for each in parts if len(each[1]) >= least]
             for (place, names), reply in zip(due, self.delete_each(due), strict=True):
@@ -149,7 +149,7 @@ class GraphStore(Store):
 
     def _is_deleted(self, place: Place, names: list[str], reply: Reply) -> bool:
         """True if items were deleted. After a refusal, they are deleted in smaller requests, and then one by one."""
-        at_once, size = self._graph.at_once, 0
+        at_once, size = self._graph.items_per_request, 0
         if len(names) > at_once and reply.is_a("BadRequest", "NotSupported", "ResourceExhausted"):
             self._shared.takes_long_lists, size = False, at_once
         elif len(names) > 1 and reply.is_a("BadRequest"):

@@ -38,7 +38,7 @@ class LLMShared(Shared):
     roomy: bool | None = None
 
 
-class Windows(ListedModels):
+class ContextWindows(ListedModels):
     """Chooses models, and makes requests that fit their context windows."""
 
     component = "llm"
@@ -132,11 +132,11 @@ OPTIONAL = {
 """Every optional argument of a completion without tools, with a valid value."""
 
 
-class LLMCapabilities(Windows):
+class LLMCapabilities(ContextWindows):
     """Tools, sampling, and the optional arguments that an operation accepts."""
 
     @property
-    def tools(self) -> bool | None:
+    def offers_tools(self) -> bool | None:
         """True if the flag or a model's entry offers tools; None if nothing is stated."""
         flag, models = self.capabilities.flag("supports_tools"), self.capabilities.models
         if flag is None and models and not self.models_with("supports_tools"):
@@ -145,7 +145,7 @@ class LLMCapabilities(Windows):
         return True if flag is None and True in entries else flag
 
     @property
-    def brief(self) -> dict[str, int]:
+    def usual_limit(self) -> dict[str, int]:
         """The `max_tokens` of ordinary requests, as an argument.
 
         Empty if the window is small, or if a model refuses so few tokens, as a reasoning model may.
@@ -164,11 +164,15 @@ class LLMCapabilities(Windows):
 
     def other_limit(self, operation: str) -> int:
         """Return a `max_tokens` that differs from the one in ordinary requests."""
-        return BRIEF + 1 if self.brief else self.limit(BRIEF // 2, operation)
+        return BRIEF + 1 if self.usual_limit else self.limit(BRIEF // 2, operation)
 
     def limit(self, tokens: int, operation: str = "complete") -> int:
         """Return this `max_tokens`; fewer if the adapter refuses it, or the smallest one that it accepts (R117)."""
-        if tokens > BRIEF and self.brief and not self.shared.find_once("roomy", lambda: self._accepts_limit(LONG)):
+        if (
+            tokens > BRIEF
+            and self.usual_limit
+            and not self.shared.find_once("roomy", lambda: self._accepts_limit(LONG))
+        ):
             tokens = BRIEF
         limit = self.limit_to_window(tokens)
         if limit < MINIMUM and not self.accepts(operation, max_tokens=limit):
@@ -240,7 +244,7 @@ class LLMCapabilities(Windows):
         """Call `complete` or `stream`, once a run, with a plain request in which some arguments are changed."""
         reply = self.invoke(name, self.changed_arguments(name, changed))
         if (
-            changed.keys() == {"model"} and self.brief and reply.is_a(*PERMANENT)
+            changed.keys() == {"model"} and self.usual_limit and reply.is_a(*PERMANENT)
         ):  # a reasoning model may need more tokens
             plain = self.changed_arguments(name, changed)
             del plain["max_tokens"]

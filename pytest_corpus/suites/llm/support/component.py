@@ -107,9 +107,11 @@ class LLM(LLMCapabilities):
             NotAssessed: the window is too large, or the length cannot be verified.
         """
         window = self.window(model)
-        return cached(self, ("too long", window), lambda: self._find_too_long(model or self.model, window), common=True)
+        return cached(
+            self, ("too long", window), lambda: self._find_too_long_text(model or self.model, window), common=True
+        )
 
-    def _find_too_long(self, model: str | None, window: int) -> str:
+    def _find_too_long_text(self, model: str | None, window: int) -> str:
         expect.assessable(window <= 400_000, Obstacle.LARGE_WINDOW, tokens=window)
         words = max(8, window + window // 4 + 8)
         text = " ".join(f"w{number % 97}" for number in range(words))

@@ -51,7 +51,7 @@ class LLMRequests(Requests):
     def minimal(self, name: str) -> dict[str, Any]:
         model = {"model": self._llm.model} if self._llm.model else {}
         if name in ("complete", "stream"):
-            return {"messages": [user_message("hi")], **model, **self._llm.brief}
+            return {"messages": [user_message("hi")], **model, **self._llm.usual_limit}
         return {"text": "hi", **model} if name == "count_tokens" else {}
 
     def distinct(self, name: str) -> dict[str, Any]:
@@ -65,7 +65,7 @@ class LLMRequests(Requests):
     def long(self, name: str) -> dict[str, Any]:
         if name == "count_tokens" or self._llm.has_small_limit:
             return self.distinct(name)
-        room = {"max_tokens": self._llm.limit(LONG)} if self._llm.brief else {}
+        room = {"max_tokens": self._llm.limit(LONG)} if self._llm.usual_limit else {}
         return self.args(messages=[user_message(f"Write two sentences about the sea. {self._llm.unique()}")], **room)
 
     def short(self, name: str) -> dict[str, Any]:
@@ -88,7 +88,7 @@ class LLMRequests(Requests):
             for op in ("complete", "stream")
             for name in self._numeric_parameters(op)
         ]
-        if self._llm.tools and self._llm.model in (None, *self._llm.models_with("supports_tools")):
+        if self._llm.offers_tools and self._llm.model in (None, *self._llm.models_with("supports_tools")):
             plain = _tools_with(1)
             for op in ("complete", "stream"):
                 taken = [place for place in plain if self._llm.accepts(op, **plain[place])]
@@ -163,7 +163,7 @@ class LLMRequests(Requests):
             good.append({"messages": llm.conversation(text, text, "hi")})
         if llm.accepts_argument("stop_sequences", operation):
             good.append({"stop_sequences": [text]})
-        if llm.tools and llm.model in (None, *llm.models_with("supports_tools")):
+        if llm.offers_tools and llm.model in (None, *llm.models_with("supports_tools")):
             answered = {"role": "tool", "content": text, "tool_call_id": "call_1", "name": "get_weather"}
             asked = {"role": "assistant", "content": "Let me see.", "tool_calls": [CALL]}
             good.append({"tools": [{**WEATHER, "function": {**WEATHER["function"], "description": text}}]})

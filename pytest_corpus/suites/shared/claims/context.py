@@ -200,7 +200,7 @@ class TestObservability:
         subject.require(subject.principal)
         calls_of_one_tenant(subject)
         first, second = tenant_hashes(subject)
-        expect.check(first == hashes_of_three(subject)[1], "one hash for one tenant", "two")
+        expect.check(first == hashes_of_three_calls(subject)[1], "one hash for one tenant", "two")
         expect.check(first != second, "two hashes for two tenants", "one hash for both")
 
     @pytest.mark.requirement("COM-OBS-9")
@@ -292,7 +292,7 @@ def refuses_unknown_keys(subject: Subject, reply: Reply | StreamReply) -> bool:
     return subject.settings.edition == "1.0.0" and reply.is_a("BadRequest")
 
 
-def cache_scope(subject: Subject, scope: str) -> dict[str, Any]:
+def context_with_cache_scope(subject: Subject, scope: str) -> dict[str, Any]:
     """Return a context that names a cache scope."""
     ctx = CACHE_SCOPES[scope]
     if (
@@ -307,14 +307,14 @@ def cache_scope(subject: Subject, scope: str) -> dict[str, Any]:
 def tenant_hashes(subject: Subject) -> list[str]:
     """Return the hashes that the adapter reports for the two tenants."""
     subject.require(subject.principal)
-    found, _, other = hashes_of_three(subject)
+    found, _, other = hashes_of_three_calls(subject)
     expect.applicable(found and other, UNLABELLED)
     expect.check(not {found, other} & set(two_tenants(subject)), "a hash of the tenant", "the raw tenant")
     return [found, other]
 
 
 @remembered_by_all
-def hashes_of_three(subject: Subject) -> list[str]:
+def hashes_of_three_calls(subject: Subject) -> list[str]:
     """Return the hashes of three plain calls: two of one tenant, then one of another tenant.
 
     The first two hashes are read before the third call, because reports may come late and in any order.

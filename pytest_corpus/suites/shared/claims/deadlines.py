@@ -243,7 +243,7 @@ def require_deadline_support(subject: Subject, name: str, reply: Reply | StreamR
         expect.check(frames == 1, "one error envelope and no data", f"{frames} frames")
 
 
-class _Late(Violation):
+class _LateCall(Violation):
     """The error for a call that ended too late."""
 
 
@@ -252,7 +252,7 @@ def retry_if_late(attempt: Callable[[], None]) -> None:
     for left in reversed(range(ATTEMPTS)):
         try:
             attempt()
-        except _Late:
+        except _LateCall:
             if not left:
                 raise
         else:
@@ -278,11 +278,11 @@ def call_with_hanging_provider(
             instance.client.provider.clear()
             return planned, reply
 
-        def sound(found: tuple[Plan, R]) -> bool:
+        def is_valid(found: tuple[Plan, R]) -> bool:
             return found[1].is_a("DeadlineExceeded") and is_in_time(found[1], budget_ms)  # noqa: B023
 
         if is_shared:
-            planned, reply = try_with_fault(subject, attempt, sound)[1]
+            planned, reply = try_with_fault(subject, attempt, is_valid)[1]
         else:
             planned, reply = attempt(subject.fresh())
         if planned.fired or not reply.is_a("DeadlineExceeded"):
@@ -383,10 +383,10 @@ def expect_in_time(reply: Reply | StreamReply, budget_ms: float) -> None:
     note_check()
     fault = reply.exchange.fault
     if fault is not None and fault.kind == "timeout":
-        raise _Late("an end within the budget plus 1 s", f"none after {reply.exchange.elapsed_s:.1f} s")
+        raise _LateCall("an end within the budget plus 1 s", f"none after {reply.exchange.elapsed_s:.1f} s")
     late = reply.exchange.elapsed_s - budget_ms / 1000
     if late > PROMPTLY_S:
-        raise _Late("an end within the budget plus 1 s", f"{late:.1f} s later")
+        raise _LateCall("an end within the budget plus 1 s", f"{late:.1f} s later")
 
 
 GIVEN_UP_S = 0.3

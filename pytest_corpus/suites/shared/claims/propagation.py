@@ -32,11 +32,11 @@ class TestPropagation:
     @deciding("fact", traceparent="COM-CTX-5", deadline_ms="COM-DEADLINE-9")
     def test_calls_at_the_same_time_keep_their_contexts_apart(self, subject: Subject, fact: str) -> None:
         """Two concurrent calls pass on their own trace and deadline."""
-        requests, arrivals = call_at_once(subject)
+        requests, arrivals = call_concurrently(subject)
         wanted = {request["ctx"][fact] for request in requests}
         found = {arrival.facts[fact] for arrival in arrivals if arrival.facts.get(fact) is not None}
         if not found:
-            raise obstacle_to(subject, fact)
+            raise reason_not_assessed(subject, fact)
         expect.check(found == wanted, f"the {fact} of each call", "other values, or one for both")
 
     @pytest.mark.requirement("COM-DEADLINE-9")
@@ -46,7 +46,7 @@ class TestPropagation:
 
 
 @remembered
-def call_at_once(subject: Subject) -> tuple[list[dict[str, Any]], list[Arrival]]:
+def call_concurrently(subject: Subject) -> tuple[list[dict[str, Any]], list[Arrival]]:
     """Send two concurrent requests while the provider is slow; return them with the arrivals at the provider."""
     name, provider = subject.principal, subject.client.provider
     ops = provider_ops_of(subject, name)
@@ -74,7 +74,7 @@ def expect_passed_on(subject: Subject, fact: str, wanted: str) -> None:
     with_context, without = call_in_contexts(subject)
     seen = [each for name, reply in with_context.items() for each in values_passed_on(subject, name, fact, reply)]
     if all(each.value is None for each in seen):
-        raise obstacle_to(subject, fact)
+        raise reason_not_assessed(subject, fact)
     for each in seen:
         got, place = "none" if each.value is None else "another", f"provider.reached({each.reply.exchange.op}).{fact}"
         expect.check(each.value == each.given, wanted, got, place, on=[each.reply])
@@ -96,7 +96,7 @@ def call_in_contexts(subject: Subject) -> tuple[dict[str, Reply | StreamReply], 
     return given, subject.invoke(principal, subject.requests.distinct(principal))
 
 
-class PassedOn(NamedTuple):
+class PassedValue(NamedTuple):
     """A context member as it was sent and as the provider got it; `value` is None if the provider got none (R93)."""
 
     reply: Reply | StreamReply
@@ -104,14 +104,14 @@ class PassedOn(NamedTuple):
     value: Any
 
 
-def values_passed_on(subject: Subject, name: str, fact: str, reply: Reply | StreamReply) -> list[PassedOn]:
+def values_passed_on(subject: Subject, name: str, fact: str, reply: Reply | StreamReply) -> list[PassedValue]:
     """Return a sent context member with each value that the provider got for it."""
     expect.readable(reply)
     sent = reply.exchange.request["ctx"].get(fact)  # moved if a write had to settle first
     ops = provider_ops_of(subject, name)
     arrivals = [each for each in reply.exchange.observed.arrivals_with_context if each.op in ops]
-    passed = [PassedOn(reply, sent, arrival.facts[fact]) for arrival in arrivals if fact in arrival.facts]
-    return passed or ([PassedOn(reply, sent, None)] if reply.exchange.observed.reached_provider else [])
+    passed = [PassedValue(reply, sent, arrival.facts[fact]) for arrival in arrivals if fact in arrival.facts]
+    return passed or ([PassedValue(reply, sent, None)] if reply.exchange.observed.reached_provider else [])
 
 
 def operations_at_provider(subject: Subject) -> list[str]:
@@ -132,7 +132,7 @@ def provider_ops_of(subject: Subject, name: str) -> tuple[str, ...]:
     return subject.shared.provider_ops[name]
 
 
-def obstacle_to(subject: Subject, fact: str) -> NotAssessed:
+def reason_not_assessed(subject: Subject, fact: str) -> NotAssessed:
     """Return the reason why it cannot be assessed if an adapter passes on this context member.
 
     The suite sees none of the values that the adapter passed on.

@@ -18,7 +18,7 @@ from pytest_corpus.redaction import list_keys
 from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.shared.claims.capabilities import RETRYABLE
-from pytest_corpus.suites.shared.contexts import new_key, new_tenant, unusual_key
+from pytest_corpus.suites.shared.contexts import new_key_context, new_tenant_context, unusual_key_context
 from pytest_corpus.text.values import are_equal_json
 
 ANSWERING = ("complete", "embed", "embed_batch")
@@ -42,10 +42,10 @@ def send_first(call: Callable[[Mapping[str, Any]], Reply], **more: str) -> tuple
         call: makes the call in a context.
         more: other members of the context.
     """
-    key = unusual_key(**more)
+    key = unusual_key_context(**more)
     first = call(context_with_key(key))
     if not expect.either(first, *PERMANENT):
-        key = new_key(**more)
+        key = new_key_context(**more)
         first = call(context_with_key(key))
     expect.success(first, "a write with an idempotency key to work")
     return key, first
@@ -97,7 +97,7 @@ def expect_key_outlasts(subject: Subject, keys: int, seconds: float) -> None:
     kept = cached(subject, ("kept", subject.client.instance.generation), lambda: _write_with_key(subject))
     name = kept.replay_probe.first.op
     left = keys - len(subject.shared.keys - kept.before)
-    others = [(subject.requests.minimal(name), new_key()) for _ in range(left)]
+    others = [(subject.requests.minimal(name), new_key_context()) for _ in range(left)]
     for reply in call_side_by_side(lambda each: subject.call(name, *each), others):
         expect.success(reply, "a write with another key")
     with resting():
@@ -110,7 +110,7 @@ def expect_key_outlasts(subject: Subject, keys: int, seconds: float) -> None:
 
 
 def _write_with_key(subject: Subject) -> KeyedWrite:
-    replay_probe, key = subject.replay_probe(), new_key()
+    replay_probe, key = subject.replay_probe(), new_key_context()
     first = call_with_key(subject, replay_probe.first, key)
     assert isinstance(first, Reply)
     expect.success(first, "a write with an idempotency key to work")
@@ -125,7 +125,7 @@ class TestAnswerReplays:
         """Two concurrent calls of one request under one key call a slow provider once and return its answer."""
         subject.require(subject.principal)
         for name in subject.working_operations(name for name in ANSWERING if name in subject.operations()):
-            request = subject.envelope(name, subject.requests.distinct(name), new_key(**new_tenant()))
+            request = subject.envelope(name, subject.requests.distinct(name), new_key_context(**new_tenant_context()))
             require_countable_calls(subject)
             results, reached = send_twice_at_once(subject, request, subject.faults.provider_op(name))
             expect.check(reached == 1, "one call of the provider", f"{reached} at once")
@@ -178,12 +178,12 @@ def expect_one_provider_call(subject: Subject, request: dict[str, Any]) -> None:
 
 def expect_second_attempt(subject: Subject, name: str, args: Mapping[str, Any]) -> Reply:
     """Check that a request succeeds under its key after the provider failed its first attempt."""
-    key = new_key()
+    key = new_key_context()
     plan = subject.faults.plan("unavailable", name)
     failed = subject.call(name, args, key)
     subject.faults.require_fired(plan)
     expect.assessable(failed.is_a(*RETRYABLE), Obstacle.FAILURE_ANSWERED, op=name, reply=failed)
-    control = subject.call(name, args, new_key())
+    control = subject.call(name, args, new_key_context())
     expect.assessable(control.is_success, Obstacle.AFTER_FAILURE, op=name, reply=control)
     again = subject.call(name, args, key)
     expect.success(again, "the request to be carried out")

@@ -82,7 +82,7 @@ def has_true_total(usage: Any) -> bool:
     return prompt is None or total is None or not readable or prompt + (completion or 0) == total
 
 
-class Counting(Subject):
+class TokenCounter(Subject):
     """A component with the operation `count_tokens`."""
 
     def can_take_text(self, text: str) -> bool:
@@ -126,7 +126,7 @@ class Counting(Subject):
             yield Violation("a whole number that is not negative", found=found, path=place)
 
 
-class ListedModels(Counting):
+class ListedModels(TokenCounter):
     """A component whose capabilities may list models."""
 
     unknown = ""
@@ -168,37 +168,37 @@ class TestTokens:
     @pytest.mark.parametrize("text", ["hi", "one two three", "x" * 40], ids=["word", "words", "long_word"])
     def test_a_count_is_a_whole_number(self, subject: ListedModels, text: str) -> None:
         """A count is an integer of at least 0, alone or inside an object."""
-        for model in counting_arguments(subject):
+        for model in model_arguments(subject):
             reply = subject.count_once(text, **model)
             subject.require_fit(reply)
             expect_audited(subject.operation("count_tokens").shaped, reply, subject, claim="a token count")
 
     @core("LLM-TOKENS-2", "EMB-TOKENS-2")
     @pytest.mark.parametrize("alphabet", ["letters", "unicode"])
-    def test_a_longer_text_never_has_fewer_tokens(self, subject: Counting, alphabet: str) -> None:
+    def test_a_longer_text_never_has_fewer_tokens(self, subject: TokenCounter, alphabet: str) -> None:
         """A prefix of a generated text has at most as many tokens as a longer prefix."""
         subject.require("count_tokens")
         chosen = random.Random(f"{subject.settings.seed} {alphabet}")
         letters: list[str] = [*"ab cd.,'\n-\t1e", "...", "   ", "\n\n", "123", "==", "ing", "the "]
         marks = "".join(text for text in UNICODE.values() if "\0" not in text)
 
-        def part() -> str:
+        def draw_part() -> str:
             if alphabet == "letters":
                 return chosen.choice(letters)
             spans = ((0x20, 0xD7FF), (0xE000, 0x10FFFF))
             return str(chosen.choice([chosen.choice(marks), chr(chosen.randint(*chosen.choice(spans)))]))
 
-        text = "".join(part() for _ in range(PARTS))
+        text = "".join(draw_part() for _ in range(PARTS))
         expect_rising_counts(subject, text, [*sorted(chosen.sample(range(1, len(text)), CUTS)), len(text)])
 
     @pytest.mark.requirement("LLM-TOKENS-2", "EMB-TOKENS-2")
     def test_the_beginnings_of_a_sentence_count_less(self, subject: ListedModels) -> None:
         """Along the prefixes of a sentence the count never falls, for each listed model."""
-        for number, model in enumerate(counting_arguments(subject)):
+        for number, model in enumerate(model_arguments(subject)):
             expect_rising_counts(subject, SENTENCE, ENDS[::6] if number else ENDS, **model)
 
     @pytest.mark.requirement("LLM-TOKENS-2", "EMB-TOKENS-2")
-    def test_the_count_of_a_long_text_never_falls(self, subject: Counting) -> None:
+    def test_the_count_of_a_long_text_never_falls(self, subject: TokenCounter) -> None:
         """Along the prefixes of a text of thousands of words the count never falls."""
         subject.require("count_tokens")
         text = " ".join(f"word{number}" for number in range(2_000))
@@ -206,7 +206,7 @@ class TestTokens:
 
     @pytest.mark.requirement("LLM-TOKENS-3", "EMB-TOKENS-3")
     @pytest.mark.parametrize("kind", list(UNICODE))
-    def test_unicode_is_counted_safely(self, subject: Counting, kind: str) -> None:
+    def test_unicode_is_counted_safely(self, subject: TokenCounter, kind: str) -> None:
         """Marks, surrogate pairs and joined characters are counted like other text; a text with NUL may be refused.
 
         One of the texts also has the unusual words of the vocabulary, if it is not too long.
@@ -239,14 +239,14 @@ class TestTokens:
 
     @pytest.mark.requirement("LLM-TOKENS-6", "EMB-TOKENS-6")
     @pytest.mark.parametrize("kind", list(NO_STRINGS))
-    def test_a_text_that_is_no_string_is_refused(self, subject: Counting, kind: str) -> None:
+    def test_a_text_that_is_no_string_is_refused(self, subject: TokenCounter, kind: str) -> None:
         """`text` is required and a string."""
         subject.require("count_tokens")
         args = {key: value for key, value in subject.requests.minimal("count_tokens").items() if key != "text"}
         expect.refusal(subject.call("count_tokens", {**args, **NO_STRINGS[kind]}), "BadRequest")
 
     @pytest.mark.requirement("LLM-TOKENS-7", "EMB-TOKENS-7")
-    def test_a_count_is_repeatable(self, subject: Counting) -> None:
+    def test_a_count_is_repeatable(self, subject: TokenCounter) -> None:
         """The same text gets the same count three times."""
         subject.require("count_tokens")
         text = "The same text, three times: \u00fc\U0001f600."
@@ -259,7 +259,7 @@ class TestTokens:
     @pytest.mark.requirement("LLM-TOKENS-8", "EMB-TOKENS-8")
     def test_every_listed_model_counts_the_text(self, subject: ListedModels) -> None:
         """For each listed model, more words with the same beginning have more tokens, in long texts too."""
-        for number, model in enumerate(counting_arguments(subject)):
+        for number, model in enumerate(model_arguments(subject)):
             sizes = (10, 1_500) if number else (10, 30, 300, 1_500)
             texts = (" ".join(f"stone{each}" for each in range(words)) for words in sizes)
             counts = require_two_counts(counts_of(subject, texts, **model))
@@ -267,13 +267,13 @@ class TestTokens:
             expect.check(grown, "more tokens for more words", "as many or fewer")
 
 
-def counting_arguments(subject: ListedModels) -> list[dict[str, Any]]:
+def model_arguments(subject: ListedModels) -> list[dict[str, Any]]:
     """Return the `model` argument for each model that is tried, or no argument if capabilities list no models."""
     subject.require("count_tokens")
     return [{"model": each} for each in subject.models_able_to("count_tokens")] if subject.capabilities.models else [{}]
 
 
-def counts_of(subject: Counting, texts: Iterable[str], **changed: Any) -> list[int]:
+def counts_of(subject: TokenCounter, texts: Iterable[str], **changed: Any) -> list[int]:
     """Count ever longer texts, up to the first text that is refused because it may exceed the limit."""
     counts, asked, ask = list[int](), list(texts), partial(subject.count_once, **changed)
     replies = call_side_by_side(ask, asked) if all(map(subject.can_take_text, asked)) else map(ask, asked)
@@ -293,13 +293,13 @@ def require_two_counts(counts: list[int]) -> list[int]:
     return counts
 
 
-def expect_rising_counts(subject: Counting, text: str, ends: Sequence[int], **changed: Any) -> None:
+def expect_rising_counts(subject: TokenCounter, text: str, ends: Sequence[int], **changed: Any) -> None:
     """Check that the count never falls as a text grows."""
     counts = require_two_counts(counts_of(subject, (text[:end] for end in ends), **changed))
     expect.check(counts == sorted(counts), "counts that never fall", "a smaller count for a longer text")
 
 
-def expect_growing_count(subject: Counting) -> None:
+def expect_growing_count(subject: TokenCounter) -> None:
     """Check that three hundred words have more tokens than one word."""
     subject.require("count_tokens")
     words = [f"{word}{number}" for number in range(100) for word in ("river", "stone", "light")]

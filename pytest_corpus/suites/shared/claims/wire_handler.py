@@ -34,7 +34,7 @@ from pytest_corpus.suites.shared.claims.deadlines import (
     retry_if_late,
     select_with_deadline,
 )
-from pytest_corpus.suites.shared.contexts import new_tenant
+from pytest_corpus.suites.shared.contexts import new_tenant_context
 
 BEYOND_32_BITS = 2**40
 
@@ -90,18 +90,18 @@ def distinct_requests(subject: Subject) -> tuple[list[dict[str, Any]], list[Any]
     return requests, alone
 
 
-def for_new_tenant(subject: Subject, request: Mapping[str, Any]) -> Mapping[str, Any]:
+def renew_tenant(subject: Subject, request: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the request for a new tenant, which no cache answers; unchanged if tenants or stored data forbid this."""
     stores = any(subject.operation(name).mutating for name in subject.operations())
     if stores or subject.capabilities.flag("supports_multi_tenant") is not True:
         return request
-    return {**request, "ctx": {**request["ctx"], **new_tenant()}}
+    return {**request, "ctx": {**request["ctx"], **new_tenant_context()}}
 
 
-def expect_same_together(subject: Subject, requests: Sequence[tuple[Any, Any]]) -> None:
+def expect_same_answers_together(subject: Subject, requests: Sequence[tuple[Any, Any]]) -> None:
     """Check that concurrent requests get their usual answers, or an error that asks for a retry."""
     replies = [
-        Reply(exchange) for exchange in subject.send_all([for_new_tenant(subject, request) for request, _ in requests])
+        Reply(exchange) for exchange in subject.send_all([renew_tenant(subject, request) for request, _ in requests])
     ]
     expect.assessable(not all(reply.is_a(*BUSY) for reply in replies), Obstacle.ALL_REFUSED)
     for reply, (request, own) in zip(replies, requests, strict=True):
@@ -110,7 +110,7 @@ def expect_same_together(subject: Subject, requests: Sequence[tuple[Any, Any]]) 
             expect.success(reply, claim)
             found = subject.requests.fingerprint(reply)
             known = found in [each for _, each in requests]
-            if not known and subject.requests.fingerprint(subject.send(for_new_tenant(subject, request))) != own:
+            if not known and subject.requests.fingerprint(subject.send(renew_tenant(subject, request))) != own:
                 raise NotAssessed(Obstacle.NOT_DISTINGUISHED)
             got = f"the answer to another of the {len(requests)} requests sent at once" if known else "another answer"
             if type(own) is type(found) is int:
@@ -318,7 +318,7 @@ class TestWireHandler:
         """Concurrent requests get the answers that they get in sequence."""
         with subject.client.provider.paused():
             requests, alone = distinct_requests(subject)
-        expect_same_together(subject, list(zip(requests, alone, strict=True)))
+        expect_same_answers_together(subject, list(zip(requests, alone, strict=True)))
 
     @pytest.mark.requirement("COM-CONC-2")
     def test_more_calls_than_the_concurrency_are_carried_out_or_put_off(self, subject: Subject) -> None:
@@ -456,7 +456,7 @@ def compare_concurrent_with_single(subject: Subject) -> None:
         pairs = list(zip(*distinct_requests(subject), strict=True))
     chance = random.Random(subject.settings.seed)
     for _ in range(ROUNDS):
-        expect_same_together(subject, chance.choices(pairs, k=AT_ONCE))
+        expect_same_answers_together(subject, chance.choices(pairs, k=AT_ONCE))
 
 
 def expect_short_budget_kept(subject: Subject, name: str, budget_ms: int) -> None:

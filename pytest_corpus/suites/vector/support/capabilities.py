@@ -55,7 +55,7 @@ class VectorCalls(Subject):
         return Features(self)
 
     @property
-    def namespaces(self) -> bool:
+    def has_namespaces(self) -> bool:
         """True if namespaces can be created, by the statement of capabilities or by a trial."""
         claimed = self.prerequisites.claim_of("create_namespace")
         if claimed is not None:
@@ -67,7 +67,7 @@ class VectorCalls(Subject):
     @property
     def metric(self) -> str | None:
         """The metric of plain namespaces, or None if it is unknown."""
-        return self.limits.plain_metric if self.namespaces or len(self.limits.metrics) == 1 else None
+        return self.limits.plain_metric if self.has_namespaces or len(self.limits.metrics) == 1 else None
 
     @property
     def dimensions(self) -> int:
@@ -75,7 +75,7 @@ class VectorCalls(Subject):
         return self.shared.find_once("dimensions", self._find_dimensions)
 
     def _find_dimensions(self) -> int:
-        if self.limits.fixed_dimensions or self.namespaces:
+        if self.limits.fixed_dimensions or self.has_namespaces:
             return self.limits.usual_dimensions
         name, components = self.name(), direction(45, self.limits.usual_dimensions)
         with self.suite_calls():
@@ -106,7 +106,7 @@ class VectorCalls(Subject):
 
     def namespace_arg(self, namespace: str) -> dict[str, Any]:
         """Return the argument that names a namespace, if the adapter has namespaces."""
-        return {"namespace": namespace} if self.namespaces else {}
+        return {"namespace": namespace} if self.has_namespaces else {}
 
     def namespace_args(
         self, name: str = "", dimensions: int | None = None, metric: str | None = None
@@ -137,7 +137,7 @@ class VectorCalls(Subject):
             with self.suite_calls(), self.retries.calling_once():  # a retry would need this fact
                 return self.call("query", unknown).is_a("NamespaceNotFound")
 
-        return self.namespaces and self.shared.find_once("knows_subtypes", names_subtype)
+        return self.has_namespaces and self.shared.find_once("knows_subtypes", names_subtype)
 
     def wait_for_index(self, attempt: Callable[[], Reply], filled: bool) -> Reply:
         """Call `attempt` and return its answer; if `filled`, repeat it until the index is ready (SPECIFICATION 9.5)."""
@@ -170,7 +170,7 @@ class Features:
         self._vector = vector
 
     @property
-    def filters(self) -> bool:
+    def accepts_filters(self) -> bool:
         """True if filters are offered, by the statement of capabilities or by a trial."""
         claimed = self._vector.capabilities.flag("supports_filters")
         if claimed is not None:
@@ -188,7 +188,7 @@ class Features:
         def try_filter() -> bool:
             unmatched = {**self._vector.requests.minimal("delete"), "filter": {"kind": self._vector.name("none")}}
             del unmatched["ids"]
-            return self.filters and self.is_supported("delete", unmatched)
+            return self.accepts_filters and self.is_supported("delete", unmatched)
 
         return self._vector.shared.find_once("deletes_by_filter", try_filter)
 
@@ -198,17 +198,17 @@ class Features:
         with self._vector.client.provider.paused():
             return not self._vector.call(name, args).is_a("NotSupported")
 
-    def words_at_once(self, most: int) -> int:
+    def count_words_to_try(self, most: int) -> int:
         """Return the number of items with words to try, up to `most`: as many as a few upserts and queries can hold."""
         found = self._vector.limits.cap_matches(most + FEW) - FEW if self._vector.dimensions == 1 else most
         return max(FEW, min(most, FEW * (self._vector.limits.most_in_batch or most), found))
 
-    def names_at_once(self, most: int) -> int:
+    def count_namespaces_to_try(self, most: int) -> int:
         """Return the number of namespaces to try, up to `most`, besides the main one and two of a test."""
         room = min(self._vector.limits.most_namespaces, self._vector.shared.room or self._vector.limits.most_namespaces)
         return max(0, min(most, room - MIN_NAMESPACES))
 
-    def need_direction(self, metric: str | None = "cosine") -> None:
+    def require_direction(self, metric: str | None = "cosine") -> None:
         """Check that vectors differ in their direction, for a metric that compares directions."""
         if self._vector.dimensions == 1 and metric == "cosine":
             raise NotAssessed(Obstacle.NO_DIRECTION)
@@ -216,14 +216,14 @@ class Features:
     def spell_metric(self, metric: str) -> str:
         """Return a metric as capabilities spell it. Raises NotApplicable if it is unknown how to get this metric."""
         spelled = next((name for name in self._vector.limits.metrics if canonical_metric(name) == metric), None)
-        if spelled is None or not (self._vector.namespaces or len(self._vector.limits.metrics) == 1):
+        if spelled is None or not (self._vector.has_namespaces or len(self._vector.limits.metrics) == 1):
             raise NotApplicable(f"no namespace can be known to be of {metric}")
         return spelled
 
     @reading_separately()
-    def need_filters(self) -> None:
+    def require_filters(self) -> None:
         """Check that filters are offered and that a plain filter is answered."""
-        expect.applicable(self.filters, "filters are denied, or answered with NOT_SUPPORTED and not claimed")
+        expect.applicable(self.accepts_filters, "filters are denied, or answered with NOT_SUPPORTED and not claimed")
         self._vector.require("query")
         reply = cached(self._vector, "plain filter", self._plain_filter, common=True)
         if reply.is_a("IndexNotReady", "ResourceExhausted"):
@@ -239,19 +239,19 @@ class Features:
     def filters_work(self) -> bool:
         """True if filters are offered and a plain filter is answered."""
         try:
-            self.need_filters()
+            self.require_filters()
         except Undecided:
             return False
         return True
 
-    def need_filter_deletes(self) -> None:
+    def require_filter_deletes(self) -> None:
         """Check that deletes accept filters."""
-        self.need_filters()
+        self.require_filters()
         expect.applicable(self.deletes_by_filter, "a delete by filter is answered with NOT_SUPPORTED")
 
-    def need_namespaces(self, *names: str) -> None:
+    def require_namespaces(self, *names: str) -> None:
         """Check that namespaces can be created, and that these operations work."""
-        expect.applicable(self._vector.namespaces, "namespaces are not supported")
+        expect.applicable(self._vector.has_namespaces, "namespaces are not supported")
         self._vector.require(*names)
 
     @reading_separately()
@@ -268,11 +268,11 @@ class Features:
         uuid = {**item, "id": uuid_of(self._vector.settings.run)}
         taken = []
         with self._vector.suite_calls():
-            if self._vector.namespaces:
+            if self._vector.has_namespaces:
                 self._vector.call("create_namespace", self._vector.namespace_args(where["namespace"]))
             for each in (uuid, item):
                 reply = self._vector.call("upsert", {"vectors": [each], **where})
                 taken.append(reply.is_carried_out)
-            if self._vector.namespaces:
+            if self._vector.has_namespaces:
                 self._vector.call("delete_namespace", where)
         return taken[1] or not taken[0]

@@ -27,7 +27,14 @@ from pytest_corpus.suites.vector.support.geometry import direction
 from pytest_corpus.suites.vector.support.preparation import VectorPrerequisites, VectorSettling
 from pytest_corpus.suites.vector.support.requests import VectorRequests
 from pytest_corpus.suites.vector.support.sandbox import VectorSandbox, offer_items
-from pytest_corpus.suites.vector.support.shared import RANKING, WRITING, Item, VectorShared, namespace_of, namespaces_in
+from pytest_corpus.suites.vector.support.shared import (
+    RANKING,
+    WRITING,
+    Item,
+    VectorShared,
+    namespace_key,
+    namespaces_in,
+)
 from pytest_corpus.suites.vector.support.store import VectorStore
 
 
@@ -49,7 +56,7 @@ class VectorFaults(ProviderFaults):
 
             def find_out() -> FoundFact:
                 with inputs.fact_scope(scope):
-                    ask = partial(_unavailable, name=name)
+                    ask = partial(_call_with_outage, name=name)
                     _, reply = try_with_fault(self._calls, ask, lambda reply: reply.is_error)
                 return FoundFact(reply.is_success and bool(reply.failed_items))
 
@@ -57,7 +64,7 @@ class VectorFaults(ProviderFaults):
         return self._calls.shared.itemised[name]
 
 
-def _unavailable(vector: VectorCalls, name: str) -> Reply:
+def _call_with_outage(vector: VectorCalls, name: str) -> Reply:
     """Return the answer of an operation while its provider is unavailable."""
     vector.faults.plan("unavailable", name)
     reply = vector.call(name, vector.requests.distinct(name))
@@ -111,16 +118,16 @@ class Vector(VectorCalls):
     store: VectorStore
     faults: VectorFaults
 
-    def sandbox(self, *items: Item, tenant: str | None = None, name: str = "", **made: Any) -> VectorSandbox:
+    def sandbox(self, *items: Item, tenant: str | None = None, name: str = "", **options: Any) -> VectorSandbox:
         """Create a namespace with these vectors, or empty and fill the only one. Raises Blocked on failure."""
         ctx = tenant_context(tenant)
-        dimensions, metric = made.get("dimensions", self.dimensions), made.get("metric", self.metric)
-        self.shared.actions.done |= {RANKING} if "metric" in made else set()
+        dimensions, metric = options.get("dimensions", self.dimensions), options.get("metric", self.metric)
+        self.shared.actions.done |= {RANKING} if "metric" in options else set()
         sandbox = VectorSandbox(self, name or self.name("n"), dimensions, metric, ctx)
-        if self.namespaces:
+        if self.has_namespaces:
             reply = self.call("create_namespace", self.namespace_args(sandbox.name, dimensions, metric), ctx)
-            if not name and self.store.written.is_there(sandbox.place):
-                self.store.written.change_records([sandbox.place], use=Use.SANDBOX)
+            if not name and self.store.written.is_there(sandbox.store_key):
+                self.store.written.change_records([sandbox.store_key], use=Use.SANDBOX)
             self._expect_created(reply, sandbox)
         else:
             sandbox.name = "default"
@@ -133,10 +140,12 @@ class Vector(VectorCalls):
 
     def offer_sandbox(self, name: str, *items: Item, tenant: str | None = None) -> VectorSandbox | None:
         """Create a namespace with these vectors; return None if its name or tenant is refused (R138, R139)."""
-        named = name if self.namespaces else "default"
+        named = name if self.has_namespaces else "default"
         sandbox = VectorSandbox(self, named, self.dimensions, self.metric, tenant_context(tenant))
         reply = (
-            self.call("create_namespace", self.namespace_args(name), sandbox.ctx) if self.namespaces else sandbox.ask()
+            self.call("create_namespace", self.namespace_args(name), sandbox.ctx)
+            if self.has_namespaces
+            else sandbox.ask()
         )
         if self.store.is_full(reply) or not (reply.is_a("IndexNotReady") or expect.either(reply, *PERMANENT)):
             return None
@@ -145,7 +154,7 @@ class Vector(VectorCalls):
 
     def main_sandbox(self) -> VectorSandbox:
         """Return the main namespace, which tests only read; without namespaces, the default one with its vectors."""
-        if not self.namespaces:
+        if not self.has_namespaces:
             return self.sandbox(*self.requests.settled_vectors)
         self.require("query")
         if (obstacle := next((each for each in self.shared.unmade if isinstance(each, Blocked)), None)) is not None:
@@ -162,11 +171,11 @@ class Vector(VectorCalls):
         later = {**item, "vector": direction(130, self.dimensions), "metadata": {"kind": "later"}}
 
         def other() -> None:
-            if self.namespaces and not self.store.written.is_there(sandbox.place):
+            if self.has_namespaces and not self.store.written.is_there(sandbox.store_key):
                 with self.suite_calls():
                     self.call("create_namespace", self.namespace_args(sandbox.name))
             self.occupied = (
-                self.occupied or not self.namespaces
+                self.occupied or not self.has_namespaces
             )  # keeps the only namespace from being swept before the check
             sandbox.put(later)
 
@@ -201,16 +210,18 @@ class Vector(VectorCalls):
         if self.store.exceeds_limit(reply):
             return [reply]
         failed = super().transient_errors(reply)
-        return [] if failed and reads and self.is_empty_answer(reply) and not self._holds_something(reply) else failed
+        return (
+            [] if failed and reads and self.is_empty_answer(reply) and not self._is_outage_if_filled(reply) else failed
+        )
 
-    def _holds_something(self, reply: Reply | StreamReply) -> bool:
+    def _is_outage_if_filled(self, reply: Reply | StreamReply) -> bool:
         """True if a query of a namespace with vectors is answered UNAVAILABLE; always False for INDEX_NOT_READY."""
         if reply.is_a("IndexNotReady"):
             return False
         request = reply.exchange.request
         names, tenant = set(namespaces_in(request)) or {"default"}, tenant_of(request)
-        filled = {each.place for each in self.shared.sandboxes if each.held}
-        return self.shared.main_namespace in names or any(namespace_of(tenant, name) in filled for name in names)
+        filled = {each.store_key for each in self.shared.sandboxes if each.held}
+        return self.shared.main_namespace in names or any(namespace_key(tenant, name) in filled for name in names)
 
 
 def _repeats_wrong_argument(path: str, request: Any) -> bool:

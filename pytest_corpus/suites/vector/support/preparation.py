@@ -16,8 +16,8 @@ from pytest_corpus.suites.vector.support.answers import id_of, matches_of
 from pytest_corpus.suites.vector.support.capabilities import VectorCalls
 from pytest_corpus.suites.vector.support.geometry import direction
 from pytest_corpus.suites.vector.support.requests import VectorRequests
-from pytest_corpus.suites.vector.support.sandbox import expect_stored, missing_namespace
-from pytest_corpus.suites.vector.support.shared import Item, namespace_of, objects_in, wait_for_drop
+from pytest_corpus.suites.vector.support.sandbox import expect_stored, namespace_obstacle
+from pytest_corpus.suites.vector.support.shared import Item, exclusive_drop, namespace_key, objects_in
 
 INDEPENDENT = ("vector.capabilities", "vector.health", "vector.create_namespace")
 """The operations that need no existing data."""
@@ -43,7 +43,7 @@ class VectorPrerequisites(Prerequisites):
             return obstacle
         if unmade := self._vector.shared.unmade:
             return unmade[0]
-        return missing_namespace(Reply(obstacle.exchanges[-1])) or obstacle if obstacle.exchanges else obstacle
+        return namespace_obstacle(Reply(obstacle.exchanges[-1])) or obstacle if obstacle.exchanges else obstacle
 
 
 class Preparation:
@@ -65,7 +65,7 @@ class Preparation:
         with self._vector.suite_calls():
             for name, make in self._needed_things(args, tenant):
                 key = (self._vector.client.instance.generation, tenant, name)
-                with wait_for_drop(namespace_of(tenant, name)):
+                with exclusive_drop(namespace_key(tenant, name)):
                     pass
                 with finding_out(id(self._vector.client), key):
                     ready = self._vector.shared.ready.setdefault(self._vector.client, set())  # a sweep replaces the set
@@ -73,7 +73,7 @@ class Preparation:
                         self._attempt(make)
                         ready.add(key)
 
-    def keep(self, request: Any) -> None:
+    def note_refused_delete(self, request: Any) -> None:
         """Note that a delete was refused, so the items that were made for it still exist."""
         args = request.get("args") if isinstance(request, Mapping) else None
         if not isinstance(args, Mapping) or tenant_of(request) is not None:
@@ -100,7 +100,7 @@ class Preparation:
         doomed = self._vector.shared.to_delete
         plain = set() if self._vector.occupied else {self._places.main_namespace, self._places.scratch}
         for name in sorted(names & plain):
-            yield name, partial(self._make_plain, name, tenant)
+            yield name, partial(self._make_plain_namespace, name, tenant)
         for name in sorted(names & doomed.keys()):
             yield name, partial(self._create, name, tenant)
         ids = args.get("ids")
@@ -108,8 +108,8 @@ class Preparation:
             if isinstance(name, str) and (item := doomed.get(name)):
                 yield name, partial(self._fill, self._places.scratch, [item], tenant)
 
-    def _make_plain(self, name: str, tenant: str | None) -> None:
-        if not self._vector.namespaces:
+    def _make_plain_namespace(self, name: str, tenant: str | None) -> None:
+        if not self._vector.has_namespaces:
             self._sweep(tenant)
         self._create(name, tenant)
         if name == self._places.main_namespace:
@@ -125,7 +125,7 @@ class Preparation:
             self._vector.wait_for_index(ask, True)
 
     def _create(self, name: str, tenant: str | None) -> None:
-        if self._vector.namespaces:
+        if self._vector.has_namespaces:
             self._vector.call("create_namespace", self._vector.namespace_args(name), tenant_context(tenant))
 
     def _fill(self, name: str, items: Sequence[Item], tenant: str | None) -> None:
@@ -179,7 +179,7 @@ class VectorProbe(Probe):
         self._vector, self._name = vector, vector.name("trial")
         self._where, self._items = vector.namespace_arg(self._name), dict[str, Item]()
         self._is_made = (
-            not vector.namespaces or vector.call("create_namespace", vector.namespace_args(self._name)).is_success
+            not vector.has_namespaces or vector.call("create_namespace", vector.namespace_args(self._name)).is_success
         )
 
     def write(self, *names: str) -> bool:
@@ -208,7 +208,7 @@ class VectorProbe(Probe):
     def write_in_order(self) -> tuple[bool, set[str]]:
         """Write to a namespace, make it anew, then write and delete by id; return success, and the ids that stay."""
         done = [self.write("lost")]
-        if self._vector.namespaces:
+        if self._vector.has_namespaces:
             done.append(self._vector.call("delete_namespace", self._where).is_success)
             done.append(self._vector.call("create_namespace", self._vector.namespace_args(self._name)).is_success)
         else:
@@ -216,5 +216,5 @@ class VectorProbe(Probe):
         return all([*done, self.write("kept", "gone"), self.delete("gone")]), {"kept"}
 
     def close(self) -> None:
-        if self._vector.namespaces and self._is_made:
+        if self._vector.has_namespaces and self._is_made:
             self._vector.call("delete_namespace", self._where)

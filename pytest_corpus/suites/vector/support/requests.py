@@ -13,7 +13,7 @@ from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.vector.support.answers import id_of, matches_of
 from pytest_corpus.suites.vector.support.capabilities import VectorCalls
 from pytest_corpus.suites.vector.support.geometry import direction
-from pytest_corpus.suites.vector.support.shared import Item, namespace_of, namespaces_in
+from pytest_corpus.suites.vector.support.shared import Item, namespace_key, namespaces_in
 
 Built = tuple[str, dict[str, Any], dict[str, Any]]
 
@@ -29,7 +29,7 @@ DIGITS = 12
 MINUTE_AGO_MS = -60_000
 
 
-class PlainPlaces(Requests):
+class PlainNamespaces(Requests):
     """The two namespaces that plain requests name, `main_namespace` and `scratch`.
 
     The suite creates each of them just before the first request that names it.
@@ -52,7 +52,7 @@ class PlainPlaces(Requests):
 
     def _new_name(self, prefix: str) -> str:
         with inputs.fact_scope(f"vector {prefix}"):
-            return self._vector.name(prefix) if self._vector.namespaces else "default"
+            return self._vector.name(prefix) if self._vector.has_namespaces else "default"
 
     @property
     def settled_vectors(self) -> tuple[Item, ...]:
@@ -71,20 +71,20 @@ class PlainPlaces(Requests):
         return self._vector.shared.find_once("settled", make_vectors)
 
     @property
-    def in_main(self) -> dict[str, Any]:
+    def main_namespace_arg(self) -> dict[str, Any]:
         """The argument that names the main namespace; empty if the adapter has only one namespace."""
         return self._vector.namespace_arg(self.main_namespace)
 
     @property
-    def in_scratch(self) -> dict[str, Any]:
+    def scratch_namespace_arg(self) -> dict[str, Any]:
         """The argument that names the scratch namespace; empty if the adapter has only one namespace."""
         return self._vector.namespace_arg(self.scratch)
 
     def query_arguments(self, operation: str, *queries: dict[str, Any]) -> dict[str, Any]:
         """Return the arguments of the last query, or of a batch of all queries, in the main namespace."""
-        return {"queries": [*queries], **self.in_main} if operation == "batch_query" else queries[-1]
+        return {"queries": [*queries], **self.main_namespace_arg} if operation == "batch_query" else queries[-1]
 
-    def to_delete(self, operation: str) -> str:
+    def name_to_delete(self, operation: str) -> str:
         """Return the name of a vector or namespace to delete, which is made just before its deletion if necessary."""
         if left := self._vector.shared.undeleted.get(self._vector.client, {}).get(operation):
             return left.pop()
@@ -94,23 +94,23 @@ class PlainPlaces(Requests):
         return name
 
 
-class VectorRequests(PlainPlaces):
+class VectorRequests(PlainNamespaces):
     """Requests that name the plain namespaces."""
 
     nullable = MappingProxyType({"query": ("filter", "include_metadata", "include_vectors"), "delete": ("filter",)})
 
     def minimal(self, name: str) -> dict[str, Any]:
         if name == "query":
-            return {**self._vector.query_args(), **self.in_main}
+            return {**self._vector.query_args(), **self.main_namespace_arg}
         if name == "batch_query":
-            return {"queries": [{**self._vector.query_args(), **self.in_main}], **self.in_main}
+            return {"queries": [{**self._vector.query_args(), **self.main_namespace_arg}], **self.main_namespace_arg}
         if name == "upsert":
-            return {"vectors": [self._vector.item()], **self.in_scratch}
+            return {"vectors": [self._vector.item()], **self.scratch_namespace_arg}
         if name == "delete":
-            return {"ids": [self.to_delete(name)], **self.in_scratch}
+            return {"ids": [self.name_to_delete(name)], **self.scratch_namespace_arg}
         if name == "create_namespace":
             return self._vector.namespace_args()
-        return {"namespace": self.to_delete(name)} if name == "delete_namespace" else {}
+        return {"namespace": self.name_to_delete(name)} if name == "delete_namespace" else {}
 
     def distinct(self, name: str) -> dict[str, Any]:
         args = self.minimal(name)
@@ -127,8 +127,8 @@ class VectorRequests(PlainPlaces):
         tenant, name = tenant_of(request), next(namespaces_in(request), "")
         if not (tenant or name):
             return None
-        place = namespace_of(tenant, name or "default")
-        known = (each.dimensions for each in self._vector.shared.sandboxes if each.place == place)
+        place = namespace_key(tenant, name or "default")
+        known = (each.dimensions for each in self._vector.shared.sandboxes if each.store_key == place)
         vector = direction(10 + inputs.unique_number() * 0.37 % 150, next(known, self._vector.dimensions))
         where = self._vector.namespace_arg(name) if name else {}
         return Request("query", {"vector": vector, "top_k": 1, **where}, tenant_context(tenant))
@@ -137,8 +137,8 @@ class VectorRequests(PlainPlaces):
         many = range(min(count, self._vector.limits.most_in_batch or count))
         queries = [self.distinct("batch_query")["queries"][0] for _ in many]
         return [
-            Request("upsert", {"vectors": [self._vector.item() for _ in many], **self.in_scratch}),
-            Request("batch_query", {"queries": queries, **self.in_main}),
+            Request("upsert", {"vectors": [self._vector.item() for _ in many], **self.scratch_namespace_arg}),
+            Request("batch_query", {"queries": queries, **self.main_namespace_arg}),
         ]
 
     def with_ids(self, secret: str) -> list[Request]:
@@ -148,15 +148,16 @@ class VectorRequests(PlainPlaces):
             {**item, "id": secret, "vector": "x"},
             {**item, "id": secret, "metadata": 7},
         ]
-        found = [Request("upsert", {"vectors": [each], **self.in_scratch}, {}, held) for each in wrong]
-        return [*found, Request("delete", {"ids": [secret, 7], **self.in_scratch}, {}, held)]
+        found = [Request("upsert", {"vectors": [each], **self.scratch_namespace_arg}, {}, held) for each in wrong]
+        return [*found, Request("delete", {"ids": [secret, 7], **self.scratch_namespace_arg}, {}, held)]
 
     def distinct_requests(self) -> list[dict[str, Any]]:
         self._vector.require("query")
         many = max(2, min(6, self._vector.capabilities.limit("concurrency") or 6))
         angles = [HOME[number % len(HOME)] for number in range(many)]
         return [
-            self._vector.envelope("query", {**self._vector.query_args(degrees), **self.in_main}) for degrees in angles
+            self._vector.envelope("query", {**self._vector.query_args(degrees), **self.main_namespace_arg})
+            for degrees in angles
         ]
 
     def fingerprint(self, reply: Reply) -> Any:
@@ -165,17 +166,17 @@ class VectorRequests(PlainPlaces):
 
     def wrong_types(self, name: str) -> dict[str, Any]:
         wrong: dict[str, dict[str, Any]] = {
-            "query": {"vector": "x", "top_k": 1, **self.in_main},
-            "batch_query": {"queries": "x", **self.in_main},
-            "upsert": {"vectors": "x", **self.in_scratch},
-            "delete": {"ids": 7, **self.in_scratch},
+            "query": {"vector": "x", "top_k": 1, **self.main_namespace_arg},
+            "batch_query": {"queries": "x", **self.main_namespace_arg},
+            "upsert": {"vectors": "x", **self.scratch_namespace_arg},
+            "delete": {"ids": 7, **self.scratch_namespace_arg},
             "create_namespace": {**self._vector.namespace_args(), "dimensions": "x"},
             "delete_namespace": {"namespace": 7},
         }
         return wrong.get(name, {})
 
     def with_unknown_keys(self, unknown: Mapping[str, Any]) -> list[Request]:
-        main, scratch = self.in_main, self.in_scratch
+        main, scratch = self.main_namespace_arg, self.scratch_namespace_arg
         return [
             Request("upsert", {"vectors": [{**self._vector.item(), **unknown}], **scratch}),
             Request("batch_query", {"queries": [{**self.minimal("query"), **unknown}], **main}),
@@ -184,14 +185,14 @@ class VectorRequests(PlainPlaces):
     def with_number(self, number: float) -> list[Request]:
         vector, query = self._vector, self.minimal("query")
         wrong: list[dict[str, Any]] = [{"vector": [number, *query["vector"][1:]]}, {"top_k": number}]
-        if vector.features.filters:
+        if vector.features.accepts_filters:
             wrong.append({"filter": {"part": number}})
         found: list[Request] = []
         for each in wrong:
-            queries = {**self.in_main, "queries": [query, {**query, **each}]}
+            queries = {**self.main_namespace_arg, "queries": [query, {**query, **each}]}
             found += [Request("query", {**query, **each}), Request("batch_query", queries)]
         if vector.features.deletes_by_filter:
-            found.append(Request("delete", {"filter": {"part": number}, **self.in_scratch}))
+            found.append(Request("delete", {"filter": {"part": number}, **self.scratch_namespace_arg}))
         found.append(Request("create_namespace", {**vector.namespace_args(), "dimensions": number}))
         return found + [Request(op, self.minimal(op), {"deadline_ms": number}) for op in vector.deadline_operations()]
 
@@ -210,7 +211,7 @@ class VectorRequests(PlainPlaces):
         return [Request(op, args, ctx, held) for op, args, ctx in found]
 
     def _valid_requests(self, text: str, telling: list[float]) -> list[Built]:
-        home, scratch = self.in_main, self.in_scratch
+        home, scratch = self.main_namespace_arg, self.scratch_namespace_arg
         query = {**self._vector.query_args(), "vector": telling, **home}
         item = self._vector.item(metadata={"note": text}, vector=telling)
         requests: list[Built] = [
@@ -219,7 +220,7 @@ class VectorRequests(PlainPlaces):
             ("upsert", {"vectors": [item], **scratch}, {}),
             ("query", {**query, "include_vectors": True, **scratch}, {}),
         ]
-        if self._vector.features.filters:
+        if self._vector.features.accepts_filters:
             requests += [
                 ("query", {**query, "filter": {"note": text}}, {}),
                 ("delete", {"filter": {"note": text}, **scratch}, {}),
@@ -227,7 +228,7 @@ class VectorRequests(PlainPlaces):
         return requests
 
     def _invalid_requests(self, text: str, telling: list[float]) -> list[Built]:
-        home, scratch = self.in_main, self.in_scratch
+        home, scratch = self.main_namespace_arg, self.scratch_namespace_arg
         query = {**self._vector.query_args(), "vector": telling, **home}
         expired = {"deadline_ms": deadline_in(MINUTE_AGO_MS)}
         queries: list[dict[str, Any]] = [

@@ -61,11 +61,11 @@ class VectorRootCauses(RootCauses[Vector]):
 
         def try_upsert() -> Reply:
             return vector.call(
-                "upsert", {"vectors": [vector.item(45, {"kind": "plain"})], **vector.requests.in_scratch}
+                "upsert", {"vectors": [vector.item(45, {"kind": "plain"})], **vector.requests.scratch_namespace_arg}
             )
 
         def try_filter() -> Reply:
-            if not vector.features.filters:
+            if not vector.features.accepts_filters:
                 raise NotApplicable("filters are not offered")
             vector.require("query")
             return vector.call("query", {**vector.requests.minimal("query"), "filter": {"kind": "home"}})
@@ -76,23 +76,23 @@ class VectorRootCauses(RootCauses[Vector]):
             expect.success(sandbox.ask(top_k=1), "an answer to a query for one match")
             return sandbox.ask(top_k=2)
 
-        yield Feature("VEC-UPSERT-6", partial(_is_in, "vectors", "metadata"), try_upsert)
-        yield Feature("VEC-FILTER-1", partial(_is_in, "queries", "filter"), try_filter)
-        yield Feature("VEC-QUERY-3", partial(_is_in, "queries", "top_k"), ask_for_two_matches)
+        yield Feature("VEC-UPSERT-6", partial(_has_argument, "vectors", "metadata"), try_upsert)
+        yield Feature("VEC-FILTER-1", partial(_has_argument, "queries", "filter"), try_filter)
+        yield Feature("VEC-QUERY-3", partial(_has_argument, "queries", "top_k"), ask_for_two_matches)
 
     def failing_basics(self) -> Iterator[BasicRequirement]:
         vector = self.subject
         try:
-            if found := _try_signs(vector) or _try_reading(vector) or _try_writing(vector):
-                yield _basic(found, WRITING)
+            if found := _try_negative_components(vector) or _try_reading(vector) or _try_writing(vector):
+                yield _basic_requirement(found, WRITING)
                 if found == OTHERS_FOUND:
-                    yield _basic(found, READING)
+                    yield _basic_requirement(found, READING)
                 return
             if found := _try_filtering(vector):
-                yield _basic(found, FILTERING)
-            yield from (_basic(ranking, RANKING) for ranking in _try_ranking(vector))
-            if _keeps_dropped(vector):
-                yield _basic(DROPPED, DROPPING)
+                yield _basic_requirement(found, FILTERING)
+            yield from (_basic_requirement(ranking, RANKING) for ranking in _try_ranking(vector))
+            if _keeps_deleted_namespace(vector):
+                yield _basic_requirement(DROPPED, DROPPING)
         except Blocked as obstacle:
             if obstacle.by == "VEC-NS-1":
                 yield BasicRequirement(obstacle.by, STORED, obstacle.seen, obstacle.exchanges)
@@ -100,11 +100,11 @@ class VectorRootCauses(RootCauses[Vector]):
             return
 
 
-def _basic(requirement: str, *needs: str) -> BasicRequirement:
+def _basic_requirement(requirement: str, *needs: str) -> BasicRequirement:
     return BasicRequirement(requirement, frozenset(needs), SEEN[requirement])
 
 
-def _is_in(items: str, key: str, request: Mapping[str, Any]) -> bool:
+def _has_argument(items: str, key: str, request: Mapping[str, Any]) -> bool:
     """True if the arguments of a request, or of one of its items, have a non-empty value for a key."""
     return any(each.get(key) for each in objects_in(request.get("args"), items))
 
@@ -114,7 +114,7 @@ def _items(vector: Vector) -> list[dict[str, Any]]:
     return [vector.item(angle, {**COUNTED, "group": "ab"[number % 2]}) for number, angle in enumerate(angles)]
 
 
-def _try_signs(vector: Vector) -> str | None:
+def _try_negative_components(vector: Vector) -> str | None:
     """Return the requirement on writing a vector with negative components if it is violated, or None."""
     sandbox = vector.sandbox(vector.item(45))
     refused = vector.dimensions > 1 and sandbox.upsert(vector.item(135)).is_a("BadRequest")
@@ -131,11 +131,11 @@ def _try_reading(vector: Vector) -> str | None:
     alone = _look_up(one, single, plain)
     other = vector.sandbox(*batch)
     together = _look_up(other, batch, _find_ids(other, len(batch), 13))
-    if _finds_foreign(one, alone) or _finds_foreign(other, together):
+    if _finds_foreign_vectors(one, alone) or _finds_foreign_vectors(other, together):
         return OTHERS_FOUND
     if not {item["id"] for item in (*single, *batch)} & {*alone, *together}:
         only = vector.sandbox(vector.item(45))
-        if len(found := _find_ids(only, 1, 45)) == 1 and vector.namespaces and found[0] not in only.known:
+        if len(found := _find_ids(only, 1, 45)) == 1 and vector.has_namespaces and found[0] not in only.known:
             return OTHER_IDS
         return "VEC-UPSERT-2"
     if len(cut[0]) > 1 or len(cut[1]) > 2:
@@ -144,7 +144,7 @@ def _try_reading(vector: Vector) -> str | None:
         return "VEC-UPSERT-2" if _is_complete(together, batch) else "VEC-QUERY-3"
     if not _is_complete(together, batch):
         return "VEC-UPSERT-3"
-    return _try_answers(other, batch) or _try_order(one, single, plain, cut[0])
+    return _try_metadata(other, batch) or _try_order(one, single, plain, cut[0])
 
 
 def _find_ids(sandbox: VectorSandbox, count: int, degrees: float) -> list[str]:
@@ -158,13 +158,13 @@ def _look_up(sandbox: VectorSandbox, items: list[dict[str, Any]], found: list[st
     return [*found, *dict.fromkeys(more)]
 
 
-def _finds_foreign(sandbox: VectorSandbox, found: list[str]) -> bool:
+def _finds_foreign_vectors(sandbox: VectorSandbox, found: list[str]) -> bool:
     """True if matches are vectors that the suite wrote to another namespace."""
     vector = sandbox.vector
-    return vector.namespaces and any(name not in sandbox.known and vector.settings.run in name for name in found)
+    return vector.has_namespaces and any(name not in sandbox.known and vector.settings.run in name for name in found)
 
 
-def _reachable(vector: VectorCalls, ranked: list[str], found: list[str]) -> list[str]:
+def _expected_order(vector: VectorCalls, ranked: list[str], found: list[str]) -> list[str]:
     """Return the vectors in their true order; for an approximate search, only the ones that it found."""
     return [name for name in ranked if name in found] if vector.limits.is_approximate else ranked
 
@@ -173,7 +173,7 @@ def _is_complete(found: list[str], items: list[dict[str, Any]]) -> bool:
     return sorted(found) == sorted(str(item["id"]) for item in items)
 
 
-def _try_answers(sandbox: VectorSandbox, items: list[dict[str, Any]]) -> str | None:
+def _try_metadata(sandbox: VectorSandbox, items: list[dict[str, Any]]) -> str | None:
     """Return the violated requirement on the metadata in answers, or None."""
     matches = sandbox.matches(direction(10, sandbox.dimensions), len(items))
     if sandbox.vector.limits.is_approximate:
@@ -190,11 +190,11 @@ def _try_order(sandbox: VectorSandbox, items: list[dict[str, Any]], found: list[
 
     The query for `first` has another direction than the query for `found`, which matters to an approximate search.
     """
-    wanted = _reachable(sandbox.vector, [str(item["id"]) for item in items], found)
-    if sandbox.dimensions < 2 or sandbox.truth is None:
+    wanted = _expected_order(sandbox.vector, [str(item["id"]) for item in items], found)
+    if sandbox.dimensions < 2 or sandbox.protocol_metric is None:
         return None
     if found != wanted:
-        return RANKING_OF[sandbox.truth]
+        return RANKING_OF[sandbox.protocol_metric]
     return None if sandbox.vector.limits.is_approximate or first == wanted[:1] else "VEC-QUERY-4"
 
 
@@ -220,7 +220,7 @@ def _try_writing(vector: Vector) -> str | None:
 
 def _try_filtering(vector: Vector) -> str | None:
     """Return the requirement on a filter by one string if it is violated, or None."""
-    if not vector.features.filters:
+    if not vector.features.accepts_filters:
         return None
     items = _items(vector)
     sandbox = vector.sandbox(*items)
@@ -233,9 +233,9 @@ def _try_filtering(vector: Vector) -> str | None:
     return None if none.is_success and not none.result.get("matches") else "VEC-FILTER-4"
 
 
-def _keeps_dropped(vector: Vector) -> bool:
+def _keeps_deleted_namespace(vector: Vector) -> bool:
     """True if a query finds a vector in a deleted namespace."""
-    if not vector.namespaces or not vector.works("delete_namespace"):
+    if not vector.has_namespaces or not vector.works("delete_namespace"):
         return False
     sandbox = vector.sandbox(vector.item(45))
     dropped = vector.call("delete_namespace", {"namespace": sandbox.name}, sandbox.ctx)
@@ -245,7 +245,7 @@ def _keeps_dropped(vector: Vector) -> bool:
 
 def _try_ranking(vector: Vector) -> Iterator[str]:
     """Yield the violated requirements on the ranking of vectors of several lengths, for each offered metric."""
-    if vector.dimensions < 2 or not vector.namespaces or vector.limits.cap_matches(len(POLAR)) < len(POLAR):
+    if vector.dimensions < 2 or not vector.has_namespaces or vector.limits.cap_matches(len(POLAR)) < len(POLAR):
         return
     for metric in vector.limits.metrics:
         truth = canonical_metric(metric)
@@ -258,7 +258,7 @@ def _try_ranking(vector: Vector) -> Iterator[str]:
         query = direction(SEEN_FROM[0], vector.dimensions, SEEN_FROM[1])
         ranked = ids_best_first(truth, query, {item["id"]: item["vector"] for item in items}) if truth else []
         found = sandbox.ids(query, len(items))
-        if truth and found != _reachable(vector, ranked, found):
+        if truth and found != _expected_order(vector, ranked, found):
             yield RANKING_OF[truth]
 
 

@@ -19,7 +19,7 @@ from pytest_corpus.suites.vector.support import pages
 from pytest_corpus.suites.vector.support.answers import id_of, matches_of, results_of
 from pytest_corpus.suites.vector.support.capabilities import VectorCalls
 from pytest_corpus.suites.vector.support.geometry import Components, canonical_metric, direction, is_number
-from pytest_corpus.suites.vector.support.shared import Item, namespace_of, wait_for_drop
+from pytest_corpus.suites.vector.support.shared import Item, exclusive_drop, namespace_key
 
 FEW = 8
 """A larger batch may be refused if no limit is stated."""
@@ -48,18 +48,18 @@ class VectorSandbox:
         vector.shared.sandboxes.add(self)
 
     @property
-    def place(self) -> Thing:
+    def store_key(self) -> Thing:
         """The namespace in the form in which the store records it."""
-        return namespace_of(self.ctx.get("tenant"), self.name)
+        return namespace_key(self.ctx.get("tenant"), self.name)
 
     @property
-    def truth(self) -> str | None:
+    def protocol_metric(self) -> str | None:
         """The protocol's name of the namespace's metric; None if the metric is unknown."""
         return canonical_metric(self.metric)
 
     def args(self, **more: Any) -> dict[str, Any]:
         """Return the arguments of a call that names this namespace."""
-        return {**({"namespace": self.name} if self.vector.namespaces else {}), **more}
+        return {**({"namespace": self.name} if self.vector.has_namespaces else {}), **more}
 
     def _call(self, name: str, args: Mapping[str, Any]) -> Reply:
         self.vector.shared.actions.note(name, args)
@@ -198,7 +198,7 @@ class VectorSandbox:
         if (
             len(self.known) > self.vector.limits.cap_matches(top_k)
             and self.dimensions == 1
-            and self.truth != "euclidean"
+            and self.protocol_metric != "euclidean"
         ):
             raise NotAssessed(Obstacle.HIDDEN_ON_A_LINE)
 
@@ -209,7 +209,9 @@ class VectorSandbox:
             NotAssessed: the namespace has vectors that the suite did not write.
             Blocked: it has vectors that an earlier test deleted.
         """
-        strange = [] if self.vector.namespaces else [id_of(each) for each in matches if id_of(each) not in self.known]
+        strange = (
+            [] if self.vector.has_namespaces else [id_of(each) for each in matches if id_of(each) not in self.known]
+        )
         gone = self.vector.store.written.select(State.GONE, kind="vector") if strange else ()
         if any(
             name in strange and (self.vector.limits.tenants_share_data or at[1] == self.ctx.get("tenant"))
@@ -220,7 +222,7 @@ class VectorSandbox:
         return list(matches)
 
 
-def with_context(sandbox: VectorSandbox, **context: Any) -> VectorSandbox:
+def sandbox_with_context(sandbox: VectorSandbox, **context: Any) -> VectorSandbox:
     """Return the same sandbox with more members in the context of its calls."""
     other = copy.copy(sandbox)
     other.ctx = {**sandbox.ctx, **context}
@@ -229,22 +231,22 @@ def with_context(sandbox: VectorSandbox, **context: Any) -> VectorSandbox:
 
 def shared_sandboxes(vector: VectorCalls, name: str, make: Callable[[], list[VectorSandbox]]) -> list[VectorSandbox]:
     """Return sandboxes that several tests only read. `make` makes them again if they were deleted."""
-    if not vector.namespaces:
+    if not vector.has_namespaces:
         return make()
     shared, key = vector.shared, ("lasting", name)
     found = cached(vector, key, make)
-    for place in found:
-        with wait_for_drop(place.place):
+    for sandbox in found:
+        with exclusive_drop(sandbox.store_key):
             pass
-    if not all(vector.store.written.is_there(place.place) for place in found):
+    if not all(vector.store.written.is_there(sandbox.store_key) for sandbox in found):
         shared.cached.pop(key, None)
         found = cached(vector, key, make)
     shared.sandboxes.update(found)
-    vector.store.written.change_records((place.place for place in found), use=Use.LASTING)
+    vector.store.written.change_records((sandbox.store_key for sandbox in found), use=Use.LASTING)
     return found
 
 
-def missing_namespace(reply: Reply) -> Blocked | None:
+def namespace_obstacle(reply: Reply) -> Blocked | None:
     """Return the obstacle of a test if an answer says that its namespace does not exist, or None."""
     if not reply.is_a("NamespaceNotFound"):
         return None
@@ -258,7 +260,7 @@ def expect_stored(reply: Reply, items: Sequence[Item]) -> None:
         raise Blocked("VEC-UPSERT-1", "the result of an upsert is empty", judged_on=(reply.exchange,))
     if not reply.is_error and not reply.failed_items:
         return
-    if found := missing_namespace(reply):
+    if found := namespace_obstacle(reply):
         raise found
     held = [value for item in items for value in (item.get("metadata") or {}).values()]
     if reply.is_a("ResourceExhausted"):

@@ -35,12 +35,12 @@ def ids_in(args: Any) -> list[str]:
     return [item["id"] for item in items if isinstance(item.get("id"), str) and item["id"]]
 
 
-def namespace_of(tenant: str | None, name: str) -> Thing:
+def namespace_key(tenant: str | None, name: str) -> Thing:
     """Return the key by which the store records a namespace; `tenant` is None without a tenant."""
     return ("vector", tenant, None, "namespace"), name
 
 
-def wait_for_drop(namespace: Thing) -> AbstractContextManager[None]:
+def exclusive_drop(namespace: Thing) -> AbstractContextManager[None]:
     """Let one test delete a namespace in this block. A concurrent test that needs it waits, and makes it again."""
     return turns.finding_out("dropping", namespace)
 

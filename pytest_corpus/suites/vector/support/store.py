@@ -32,7 +32,7 @@ from pytest_corpus.kit.store.store import (
 from pytest_corpus.spec.errors import PERMANENT, UNCERTAIN
 from pytest_corpus.suites.vector.support.capabilities import VectorCalls
 from pytest_corpus.suites.vector.support.preparation import Preparation
-from pytest_corpus.suites.vector.support.shared import DROPPING, ids_in, namespace_of, namespaces_in, wait_for_drop
+from pytest_corpus.suites.vector.support.shared import DROPPING, exclusive_drop, ids_in, namespace_key, namespaces_in
 
 SHARED = 4
 """One of this many namespaces is reserved for the data that several concurrent tests read."""
@@ -70,7 +70,7 @@ class VectorStore(Store):
     def _things_written(self, request: Any) -> Writes:
         args, op = (request.get("args"), request.get("op")) if isinstance(request, Mapping) else (None, None)
         if op == "vector.create_namespace":
-            return {namespace_of(tenant_of(request), name): () for name in [*namespaces_in(request)][:1]}
+            return {namespace_key(tenant_of(request), name): () for name in [*namespaces_in(request)][:1]}
         if op != "vector.upsert" or not isinstance(args, Mapping):
             return {}
         tenant, namespace = tenant_of(request), args.get("namespace")
@@ -82,7 +82,7 @@ class VectorStore(Store):
     def _things_deleted(self, request: Any) -> Iterable[Thing]:
         if op_of(request) != "vector.delete_namespace" or has_key(request):
             return ()
-        return (namespace_of(tenant_of(request), name) for name in namespaces_in(request))
+        return (namespace_key(tenant_of(request), name) for name in namespaces_in(request))
 
     def _is_refused(self, reply: Reply) -> bool:
         return reply.is_error and not reply.is_a(*UNCERTAIN)
@@ -90,17 +90,17 @@ class VectorStore(Store):
     def note_planned_writes(self, request: Any) -> list[Thing]:
         self._shared.actions.done |= {DROPPING} if op_of(request) == "vector.delete_namespace" else set()
         for name in namespaces_in(request):
-            thing = namespace_of(tenant_of(request), name)
+            thing = namespace_key(tenant_of(request), name)
             self._shared.used.add(thing)
             self.written.move_to_end(thing)
         return super().note_planned_writes(request)
 
     def note_reply(self, request: Any, reply: Reply, fresh: Iterable[Thing], *, alone: bool = True) -> None:
         super().note_reply(request, reply, fresh, alone=alone)
-        if (reply.is_a(*PERMANENT) and not reply.is_a("NamespaceNotFound")) or self._failed_by_planned_fault(reply):
-            self._preparation.keep(request)
+        if (reply.is_a(*PERMANENT) and not reply.is_a("NamespaceNotFound")) or self._is_planned_failure(reply):
+            self._preparation.note_refused_delete(request)
 
-    def _failed_by_planned_fault(self, reply: Reply) -> bool:
+    def _is_planned_failure(self, reply: Reply) -> bool:
         """True if a request failed at the instance that is only used for planned faults."""
         client = self._vector.client
         faults = reply.exchange.observed.faults
@@ -142,14 +142,14 @@ class VectorStore(Store):
         """Return the namespaces that other tests need, too. If deleted, they are made again on their next use."""
         plain = self._shared.main_namespace, self._shared.scratch
         undeleted = (name for left in self._shared.undeleted.values() for names in left.values() for name in names)
-        found = {namespace_of(tenant, name) for tenant in (None, *self._shared.tenants) for name in plain}
+        found = {namespace_key(tenant, name) for tenant in (None, *self._shared.tenants) for name in plain}
         return found.union(
-            self.written.select(*State, use=Use.LASTING), (namespace_of(None, name) for name in undeleted)
+            self.written.select(*State, use=Use.LASTING), (namespace_key(None, name) for name in undeleted)
         )
 
     def _drop_namespace(self, thing: Thing) -> bool:
         """Delete a namespace, or note that it cannot be deleted; return False if the adapter answers nothing now."""
-        with wait_for_drop(thing):
+        with exclusive_drop(thing):
             return self._note_drop(thing, *self._delete([thing]))
 
     def _note_drop(self, thing: Thing, reply: Reply | None) -> bool:
@@ -194,7 +194,7 @@ class VectorStore(Store):
             return
         most, until = self._room, inputs.monotonic() + ROOM_S
         while len(self.existing_namespaces) >= most and not self._vector.retries.probing:
-            spare = next(iter((*self._spare_namespaces(), *self._used_before())), None)
+            spare = next(iter((*self._spare_namespaces(), *self._unheld_namespaces())), None)
             if spare is None and turns.is_in_flight() and inputs.monotonic() < until:
                 inputs.sleep(LOOK_S)
                 continue
@@ -216,7 +216,7 @@ class VectorStore(Store):
         if most is None or reply.exchange.op != "vector.create_namespace" or not reply.is_a(*PERMANENT):
             return False
         request = reply.exchange.request
-        new = {namespace_of(tenant_of(request), name) for name in namespaces_in(request)}
+        new = {namespace_key(tenant_of(request), name) for name in namespaces_in(request)}
         return len({*self.existing_namespaces} - new) >= most and not reply.exchange.observed.faults
 
     def free_space(self, reply: Reply | StreamReply | None = None) -> bool:
@@ -227,7 +227,7 @@ class VectorStore(Store):
         if reply is None or not self.is_full(reply):
             return False
         request = reply.exchange.request
-        new = namespace_of(tenant_of(request), next(namespaces_in(request), ""))
+        new = namespace_key(tenant_of(request), next(namespaces_in(request), ""))
         stuck = [] if self._shared.keeps_namespaces else self.written.select(State.STUCK, kind="namespace")
         found = [*self._spare_namespaces(), *stuck]
         if (
@@ -237,7 +237,7 @@ class VectorStore(Store):
             and self._shared.refused == new
         ):
             self._shared.room = len(self.existing_namespaces) - 1
-            found = self._used_before()[:1]
+            found = self._unheld_namespaces()[:1]
         self._shared.refused = new
         self.written.change_records(found, state=State.OLD)
         for thing in found:
@@ -249,7 +249,7 @@ class VectorStore(Store):
         """The namespaces of sandboxes, and those that other running tests use."""
         used = turns.values_in_other_bodies(self._shared, "used")
         sandboxes = chain(self._shared.sandboxes, *turns.values_in_other_bodies(self._shared, "sandboxes"))
-        return {each.place for each in sandboxes}.union(*used)
+        return {each.store_key for each in sandboxes}.union(*used)
 
     def _spare_namespaces(self) -> list[Thing]:
         """Return the namespaces that no request names any more, or that are made again when a request names them."""
@@ -268,7 +268,7 @@ class VectorStore(Store):
             )
         ]
 
-    def _used_before(self) -> list[Thing]:
+    def _unheld_namespaces(self) -> list[Thing]:
         """Return the namespaces that no running test holds, except the last used one."""
         held = self._held_namespaces
         return [thing for thing in self.existing_namespaces[:-1] if thing not in held]

@@ -244,7 +244,7 @@ def batch_with_bad_texts(embedding: Embedding, where: str) -> tuple[list[str], s
 
     The batch is sent once in a run. Raises NotApplicable if no limit is stated.
     """
-    length = embedding.length_beyond(1 + len(FILLER))
+    length = embedding.length_above_limit(1 + len(FILLER))
     texts = arrange_texts(
         embedding, "plain", require_batch_size(embedding, 5, least=3 if where in ("middle", "two", "equal") else 1)
     )

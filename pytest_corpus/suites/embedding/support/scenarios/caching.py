@@ -19,7 +19,7 @@ from pytest_corpus.suites.embedding.support.scenarios.batches import (
 )
 from pytest_corpus.suites.embedding.support.scenarios.truncation import expect_cut, require_truncation
 from pytest_corpus.suites.embedding.support.texts import FILLER
-from pytest_corpus.suites.shared.contexts import new_key, new_tenant
+from pytest_corpus.suites.shared.contexts import new_key_context, new_tenant_context
 
 CACHED = {"normalize": "EMB-CACHE-3", "model": "EMB-CACHE-2", "truncate": "EMB-CACHE-4"}
 """The requirement that a cache violates if it confuses requests that differ in this argument; else EMB-CACHE-1."""
@@ -63,7 +63,7 @@ def expect_provider_asked(embedding: Embedding, operation: str, reply: Reply | S
 def is_shared_without_key(embedding: Embedding, operation: str) -> bool:
     """True if another tenant gets a cached answer even without an idempotency key."""
     args = embedding.requests.distinct(operation)
-    _, reply = (embedding.invoke(operation, args, new_tenant()) for _ in range(2))
+    _, reply = (embedding.invoke(operation, args, new_tenant_context()) for _ in range(2))
     return not reply.is_error and not reply.exchange.observed.reached_provider
 
 
@@ -120,12 +120,12 @@ def text_after_truncation(embedding: Embedding, text: str) -> str:
 
 
 def expect_different_answers_under_key(
-    embedding: Embedding, apart: Callable[[Embedding, str, Mapping[str, Any]], None], changed: str, found: str
+    embedding: Embedding, compare: Callable[[Embedding, str, Mapping[str, Any]], None], changed: str, found: str
 ) -> None:
     """Check that two requests with one idempotency key get different answers.
 
     Args:
-        apart: checks that two requests in a context get different answers.
+        compare: checks that two requests in a context get different answers.
         changed: the difference between the requests.
         found: the requirement that is violated if the answers are also the same without a key.
 
@@ -133,14 +133,14 @@ def expect_different_answers_under_key(
         Blocked: the answers are also the same without a key.
         NotAssessed: the answers are the same without a key, too, and no requirement explains this.
     """
-    ctx = new_tenant()
+    ctx = new_tenant_context()
     with expect.resting_on("COM-CTX-3"):
         expect.works(call_as_tenant(embedding), "an embedding for a tenant")
     try:
-        apart(embedding, changed, new_key(**ctx))
+        compare(embedding, changed, new_key_context(**ctx))
     except Violation as under_a_key:
         try:
-            apart(embedding, changed, ctx)
+            compare(embedding, changed, ctx)
         except Violation as violation:
             mixed = (
                 embedding.capabilities.claims_caching
@@ -156,7 +156,7 @@ def expect_different_answers_under_key(
 @remembered
 def call_as_tenant(embedding: Embedding) -> Reply:
     """Send a plain request as a tenant."""
-    return embedding.call("embed", embedding.requests.distinct("embed"), new_tenant())
+    return embedding.call("embed", embedding.requests.distinct("embed"), new_tenant_context())
 
 
 def expect_different_answers(embedding: Embedding, changed: str, ctx: Mapping[str, Any]) -> None:
@@ -202,7 +202,7 @@ def changed_arguments(embedding: Embedding, text: str, changed: str) -> dict[str
         other = {"normalize": True}
     elif changed == "truncate":
         require_truncation(embedding)
-        other = {"text": embedding.text_of(embedding.length_beyond(3)), "truncate": False}
+        other = {"text": embedding.text_of(embedding.length_above_limit(3)), "truncate": False}
     elif changed == "model":
         models = embedding.models_able_to("embed")
         expect.applicable(len(models) >= 2, "fewer than two models are listed")
@@ -226,7 +226,7 @@ def expect_usual_answers_of_other_operations(embedding: Embedding, text: str, ct
 
 def request_to_replay(embedding: Embedding, what: str) -> tuple[str, dict[str, Any]]:
     """Return an operation and its arguments, for a request that is sent twice."""
-    long = embedding.text_of(embedding.length_beyond(11)) if what in ("truncated", "failures") else ""
+    long = embedding.text_of(embedding.length_above_limit(11)) if what in ("truncated", "failures") else ""
     if what in ("batch", "failures"):
         texts = arrange_texts(embedding, "plain", require_batch_size(embedding, 3, least=2 if long else 1))
         changed: dict[str, Any] = {"texts": [long, *texts[1:]], "truncate": False} if long else {"texts": texts}
@@ -292,7 +292,7 @@ def batch_with_fallback(
 
 
 @remembered
-def fall_back_in_context(embedding: Embedding) -> tuple[dict[str, Any], Reply]:
+def send_fallback_batch(embedding: Embedding) -> tuple[dict[str, Any], Reply]:
     """Send a batch in a new context while the provider refuses whole batches; return the context and the answer."""
     many = require_batch_size(embedding, 3)
     embedding.faults.provider_op("embed_batch")

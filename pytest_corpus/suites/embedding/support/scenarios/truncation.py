@@ -25,7 +25,7 @@ DENIED = ("TextTooLong", "NotSupported")
 def too_long_text(embedding: Embedding, how: str) -> str:
     """Return a text that exceeds the stated limit; the text stays the same throughout the run."""
     times, more = BEYOND[how]
-    length = max(embedding.stated_limit() * times + more, embedding.length_beyond(more))
+    length = max(embedding.stated_limit() * times + more, embedding.length_above_limit(more))
     return embedding.text_of(length)
 
 
@@ -110,7 +110,7 @@ def possible_parts(embedding: Embedding, text: str, reply: Reply) -> list[str]:
 
 def cut_vector(embedding: Embedding, text: str, reply: Reply, **changed: Any) -> list[float]:
     """Return the vector that `embed` gives to a text with `truncate`."""
-    if len(text) >= embedding.length_beyond():
+    if len(text) >= embedding.length_above_limit():
         with expect.resting_on("EMB-TRUNC-1"):
             expect_cut(reply)
     return embedding.vector_in(reply, "embed", text, truncate=True, **changed)

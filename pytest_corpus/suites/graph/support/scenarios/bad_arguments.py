@@ -17,8 +17,8 @@ from pytest_corpus.redaction import describe_word
 from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.run_state import MANY, WRITES
-from pytest_corpus.suites.graph.support.scenarios.batches import failed_operations, is_committed, require_carrier
-from pytest_corpus.suites.graph.support.scenarios.edges import expect_class, expect_unusable
+from pytest_corpus.suites.graph.support.scenarios.batches import failed_operations, is_committed, require_write_batches
+from pytest_corpus.suites.graph.support.scenarios.edges import expect_failure_class, expect_item_refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class BadArguments:
     def send_to(self, graph: Graph) -> Reply | StreamReply:
         """Send the bad arguments and return the answer."""
         if self.inside and self.operation in MANY:
-            require_carrier(graph, self.operation)
+            require_write_batches(graph, self.operation)
         graph.require(self.operation)
         plain = graph.requests.minimal(self.operation)
         if self.operation == "upsert_edges" and self.inside:
@@ -61,7 +61,7 @@ class BadArguments:
         """Check that the arguments are refused with BadRequest, or that an item is reported as failed."""
         reply = self.send_to(graph)
         if self.inside and self.operation in WRITES:
-            expect_unusable(reply, *self.also)
+            expect_item_refused(reply, *self.also)
         elif self.inside or self.operation == "transaction":
             expect.either(reply, "BadRequest", *self.also)
             assert isinstance(reply, Reply)
@@ -71,7 +71,7 @@ class BadArguments:
                 path = f"result.{MANY[self.operation]}"
                 expect.check(reported, "a refusal, or a failed operation", str(reply), path)
             for failure in failed[:1] if self.inside else ():
-                expect_class(failure, "BadRequest", *self.also)
+                expect_failure_class(failure, "BadRequest", *self.also)
         else:
             expect.refusal(reply, "BadRequest", *self.also)
 
@@ -116,7 +116,7 @@ def expect_bad_item_reported(reply: Reply, at: int, written: list[str]) -> list[
     expect.check(is_right, f"the index {at}", f"{index}" if isinstance(index, int) else "no index", "failures.0.index")
     expect.check(isinstance(error, str) and error, "an error", describe_word(error), "failures.0.error")
     expect.check(error_names(found[0]), "a class of the taxonomy, or its code", "another word", "failures.0.error")
-    expect_class(found[0], "BadRequest")
+    expect_failure_class(found[0], "BadRequest")
     return written
 
 

@@ -17,7 +17,7 @@ from pytest_corpus.kit.reply import Reply
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.graph.support.answers import items_of
 from pytest_corpus.suites.graph.support.component import Graph
-from pytest_corpus.suites.graph.support.place import Place, value_of
+from pytest_corpus.suites.graph.support.node_group import NodeGroup, value_of
 from pytest_corpus.suites.graph.support.sandbox import MOST_PAGES, PAGE, GraphSandbox, call_or_none
 from pytest_corpus.suites.graph.support.scenarios import words
 from pytest_corpus.suites.graph.support.scenarios.isolation import empty_sandbox, shared_sandbox
@@ -57,7 +57,7 @@ MIXED, FAILING = (pytest.mark.parametrize(("place", "kind"), cases) for cases in
 
 
 @dataclass(frozen=True, slots=True)
-class Spoiled:
+class SpoiledBatch:
     """A batch or a transaction with one operation that cannot be carried out, and its answer.
 
     Attributes:
@@ -79,20 +79,20 @@ class Spoiled:
     def read_nodes(self) -> tuple[str, list[str]]:
         """Return the name of an operation that shows nodes, and the values that it shows. The operations take turns."""
 
-        def see() -> tuple[str, list[str]]:
+        def read() -> tuple[str, list[str]]:
             readers = self.sandbox.graph.readers.for_nodes()
             reader = readers[(self.turn + inputs.seed()) % len(readers)]
             return reader, self.sandbox.read_values(reader)
 
-        return cached(self.sandbox.graph, ("left", self.sandbox.tag), see)
+        return cached(self.sandbox.graph, ("left", self.sandbox.tag), read)
 
-    def expect_left(self, values: list[str], claim: str) -> None:
+    def expect_remaining(self, values: list[str], claim: str) -> None:
         """Check that an operation that shows nodes shows exactly these values, after the batch."""
         reader, found = self.read_nodes()
         expect.check(found == sorted(values), f"{claim}: {len(values)} nodes", difference(values, found), reader)
 
 
-def require_carrier(graph: Graph, name: str = "batch") -> GraphSandbox:
+def require_write_batches(graph: Graph, name: str = "batch") -> GraphSandbox:
     """Return an empty sandbox. Raises Undecided if batches, or transactions, do not accept writes."""
     graph.require(name, "upsert_nodes")
     graph.operation_names.spell_operation("upsert_nodes")
@@ -110,25 +110,25 @@ def _takes_no_nodes(graph: Graph) -> bool:
     return named.replace("_", "").lower() == "notsupported"
 
 
-def require_room(graph: Graph, count: int) -> None:
+def require_batch_size(graph: Graph, count: int) -> None:
     """Check that a batch may have this number of operations."""
     most = graph.capabilities.limit("max_batch_ops")
     expect.applicable(most is None or most >= count, f"a batch holds {most} operations")
 
 
-def put_operation(place: Place, *nodes: dict[str, Any]) -> dict[str, Any]:
+def put_operation(group: NodeGroup, *nodes: dict[str, Any]) -> dict[str, Any]:
     """Return an operation that writes nodes."""
-    return place.item("upsert_nodes", nodes=list(nodes))
+    return group.item("upsert_nodes", nodes=list(nodes))
 
 
-def drop_operation(place: Place, name: str) -> dict[str, Any]:
+def drop_operation(group: NodeGroup, name: str) -> dict[str, Any]:
     """Return an operation that deletes a node."""
-    return place.item("delete_nodes", ids=[place.id(name)])
+    return group.item("delete_nodes", ids=[group.id(name)])
 
 
-def link_operation(place: Place, source: str, target: str) -> dict[str, Any]:
+def link_operation(group: NodeGroup, source: str, target: str) -> dict[str, Any]:
     """Return an operation that writes an edge."""
-    return place.item("upsert_edges", edges=[place.edge(source, target)])
+    return group.item("upsert_edges", edges=[group.edge(source, target)])
 
 
 def unusable_operation(sandbox: GraphSandbox, kind: str = "unknown_operation") -> dict[str, Any]:
@@ -157,25 +157,27 @@ def is_committed(reply: Reply) -> bool:
     return not reply.is_error and result.get("success") is not False
 
 
-def send_sound(graph: Graph, name: str) -> tuple[Reply, tuple[int, ...]]:
+def send_valid_batch(graph: Graph, name: str) -> tuple[Reply, tuple[int, ...]]:
     """Send a batch or a transaction of writes; return the answer, and the number of nodes of each operation."""
-    sandbox = require_carrier(graph, name)
-    most = graph.capabilities.limit("max_batch_ops") or graph.at_once
-    sizes = tuple(size for size in SIZES if size <= graph.at_once)[:most]
+    sandbox = require_write_batches(graph, name)
+    most = graph.capabilities.limit("max_batch_ops") or graph.items_per_request
+    sizes = tuple(size for size in SIZES if size <= graph.items_per_request)[:most]
     items = [put_operation(sandbox, *(sandbox.node(f"n{size}x{n}") for n in range(size))) for size in sizes]
     return cached(graph, ("sound", name), lambda: (sandbox.call_many(name, *items), sizes))
 
 
-def send_spoiled(graph: Graph, name: str, place: str, kind: str) -> Spoiled:
+def send_spoiled_batch(graph: Graph, name: str, place: str, kind: str) -> SpoiledBatch:
     """Send a batch or a transaction of writes and one unusable operation of this kind, at this place."""
     found = cached(
-        graph, ("spoiled", name, place, kind), partial(_send_spoiled, require_carrier(graph, name), name, place, kind)
+        graph,
+        ("spoiled", name, place, kind),
+        partial(_send_spoiled_batch, require_write_batches(graph, name), name, place, kind),
     )
     found.read_nodes()
     return found
 
 
-def _send_spoiled(sandbox: GraphSandbox, name: str, place: str, kind: str) -> Spoiled:
+def _send_spoiled_batch(sandbox: GraphSandbox, name: str, place: str, kind: str) -> SpoiledBatch:
     nodes = [sandbox.node(each) for each in ("new", "newer" if name == "batch" else "a")]
     steps, before = [put_operation(sandbox, node) for node in nodes], []
     if name == "transaction":
@@ -186,12 +188,12 @@ def _send_spoiled(sandbox: GraphSandbox, name: str, place: str, kind: str) -> Sp
     reply = sandbox.call_many(name, *steps[:at], unusable_operation(sandbox, kind), *steps[at:])
     expect.either(reply, "BadRequest", "NotSupported")
     written = [value_of(node) for node in nodes[: len(steps)]]
-    return Spoiled(reply, at, written, before, sandbox, SPOILING[name].index((place, kind)))
+    return SpoiledBatch(reply, at, written, before, sandbox, SPOILING[name].index((place, kind)))
 
 
 def stated_limit(graph: Graph) -> int:
     """Return the stated `max_batch_ops`."""
-    require_carrier(graph)
+    require_write_batches(graph)
     most = graph.require_limit("max_batch_ops")
     expect.assessable(most <= MOST_OPS, Obstacle.LARGE_BATCH, number=most)
     return most
@@ -237,7 +239,7 @@ def filled_sandbox(graph: Graph, count: int) -> GraphSandbox:
 
 def own_nodes_filter(sandbox: GraphSandbox) -> dict[str, Any]:
     """Return the filter that selects the nodes of a sandbox in a shared namespace; empty in a new namespace."""
-    return {} if sandbox.namespace or not sandbox.graph.filters else {"filter": {"corpus_group": sandbox.group}}
+    return {} if sandbox.namespace or not sandbox.graph.accepts_filters else {"filter": {"corpus_group": sandbox.group}}
 
 
 @remembered
@@ -246,7 +248,7 @@ def list_pages(graph: Graph, limit: int | None) -> tuple[GraphSandbox, set[str],
     graph.require("bulk_vertices", "upsert_nodes")
 
     sandbox, ids = shared_sandbox(graph, "pages", put_for_pages, empty=True)
-    require_space(sandbox, limit)
+    require_readable_namespace(sandbox, limit)
     given = {} if limit is None else {"limit": limit}
     return sandbox, ids, [*sandbox.pages({**given, **own_nodes_filter(sandbox)})]
 
@@ -284,15 +286,15 @@ def expect_every_node_once(sandbox: GraphSandbox, pages: Iterable[list[Mapping[s
     expect.check(not more, f"{len(wanted)} nodes", f"{len(more)} more", "result.nodes")
 
 
-def require_space(sandbox: GraphSandbox, limit: int | None) -> None:
+def require_readable_namespace(sandbox: GraphSandbox, limit: int | None) -> None:
     """Check that the namespace is not too full to be read completely in pages of this limit."""
-    if sandbox.namespace is None and not sandbox.graph.filters:
+    if sandbox.namespace is None and not sandbox.graph.accepts_filters:
         crowd = sum(len(page) for page in sandbox.pages({"limit": PAGE}))
         if limit is not None and crowd > limit * MOST_PAGES:
             raise NotApplicable(f"{crowd} nodes lie in the default namespace, and filters are not offered")
 
 
-def expect_fitting_once(sandbox: GraphSandbox, limit: int, wanted: dict[str, Any], ids: set[str]) -> None:
+def expect_matching_nodes_once(sandbox: GraphSandbox, limit: int, wanted: dict[str, Any], ids: set[str]) -> None:
     """Check that pages with a filter have exactly these nodes, each once, or that the filter is refused permanently."""
     first = sandbox.call("bulk_vertices", {"limit": limit, "filter": wanted})
     if expect.either(first, "BadRequest", "NotSupported"):

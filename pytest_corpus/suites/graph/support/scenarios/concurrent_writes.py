@@ -33,11 +33,13 @@ class GraphClients(Clients):
     def write(self, names: str) -> HistoryStep:
         number = next(self.numbers)
         twice = int(number)
-        nodes = [self.sandbox.node(name, rank=twice, corpus_twin=twice) for name in names[: self.graph.at_once]]
+        nodes = [
+            self.sandbox.node(name, rank=twice, corpus_twin=twice) for name in names[: self.graph.items_per_request]
+        ]
         return self._step("upsert_nodes", {"nodes": nodes}, {node["id"]: number for node in nodes})
 
     def delete(self, names: str) -> HistoryStep:
-        ids = [self.sandbox.id(name) for name in names[: self.graph.at_once]]
+        ids = [self.sandbox.id(name) for name in names[: self.graph.items_per_request]]
         return self._step("delete_nodes", {"ids": ids}, dict.fromkeys(ids))
 
     @property

@@ -20,7 +20,7 @@ def require_edge_readers(graph: Graph) -> list[str]:
     return graph.readers.for_edges()
 
 
-def link_for(graph: Graph, edge_reader: str) -> tuple[GraphSandbox, dict[str, str]]:
+def link_nodes_for_reader(graph: Graph, edge_reader: str) -> tuple[GraphSandbox, dict[str, str]]:
     """Return three nodes of which two are linked, if an operation shows their edge."""
     graph.require("upsert_nodes", "upsert_edges")
     known = graph.readers.for_edges()
@@ -45,14 +45,14 @@ def link_nodes(graph: Graph) -> tuple[GraphSandbox, dict[str, str]]:
 
 def edges_with_words(sandbox: GraphSandbox, what: str) -> dict[str, words.Item]:
     """Return edges from `a` with unusual words as `labels` or in `properties`, as far as accepted (R138)."""
-    most = sandbox.graph.at_once
+    most = sandbox.graph.items_per_request
     if what == "labels":
         labels = vocabulary.choose({**vocabulary.INJECTIONS, **vocabulary.WORDS}, most - 4, ["backtick", "mixed_case"])
         every = {**vocabulary.fill_in(labels, "L"), **words.injections(sandbox.key("b"))}
         made: dict[str, dict[str, Any]] = {kind: {"label": label} for kind, label in every.items()}
         made["long id"] = {"id": sandbox.id("w" + "e" * 100)}
     else:
-        made = {kinds: {"properties": held} for kinds, held in [*words.properties().items()][:most]}
+        made = {kinds: {"properties": held} for kinds, held in [*words.word_properties().items()][:most]}
     sandbox.put(*(sandbox.node(f"w{number}") for number in range(len(made))))
     edges = {
         kinds: {**sandbox.edge("a", f"w{number}", f"we{number}"), **held}
@@ -73,7 +73,7 @@ def shown_targets(graph: Graph, sandbox: GraphSandbox, reader: str, source: str,
 
 
 @remembered
-def send_dangling(graph: Graph, missing: str) -> Any:
+def send_dangling_edge(graph: Graph, missing: str) -> Any:
     """Send an edge with one or two missing nodes, and return the answer."""
     sandbox = graph.sandbox("upsert_nodes", "upsert_edges")
     sandbox.put(sandbox.node("a"))
@@ -81,15 +81,15 @@ def send_dangling(graph: Graph, missing: str) -> Any:
     return sandbox.call("upsert_edges", {"edges": [sandbox.edge(source, target)]})
 
 
-def expect_unusable(reply: Any, *also: str) -> None:
+def expect_item_refused(reply: Any, *also: str) -> None:
     """Check that the only item is refused or reported as failed, with BAD_REQUEST or one of the classes in `also`."""
     if expect.either(reply, "BadRequest", *also):
         expect.check(reply.failed_items, "a refusal, or a failed item", "a success without a failed item", "result")
         for failure in reply.failed_items:
-            expect_class(failure, "BadRequest", *also)
+            expect_failure_class(failure, "BadRequest", *also)
 
 
-def expect_class(failure: Any, *families: str) -> None:
+def expect_failure_class(failure: Any, *families: str) -> None:
     """Check that a failed item names one of these classes, if it names a class of the taxonomy."""
     named = next(iter(error_names(failure)), None)
     right = named is None or any(is_a(named, family) for family in families)

@@ -10,7 +10,7 @@ from pytest_corpus.kit.vocabulary import ALIKE
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.run_state import MANY
 from pytest_corpus.suites.graph.support.sandbox import GraphSandbox
-from pytest_corpus.suites.shared.contexts import require_tenants, similar_tenants
+from pytest_corpus.suites.shared.contexts import require_tenants, similar_tenant_contexts
 
 T = TypeVar("T")
 
@@ -45,26 +45,26 @@ def shared_sandbox(
     def write_data() -> tuple[GraphSandbox, T]:
         sandbox = empty_sandbox(graph) if empty else graph.sandbox(own=False)
         filled = fill(sandbox)
-        keep(sandbox)
+        keep_data(sandbox)
         return sandbox, filled
 
     return cached(graph, key, write_data)
 
 
-def write_in_both(graph: Graph, by: str, names: Sequence[str]) -> tuple[GraphSandbox, GraphSandbox, dict[str, str]]:
+def write_to_both(graph: Graph, by: str, names: Sequence[str]) -> tuple[GraphSandbox, GraphSandbox, dict[str, str]]:
     """Return two sandboxes with nodes of the same names, and the values in the second. Tests share the sandboxes."""
 
     def write_both() -> tuple[GraphSandbox, GraphSandbox, dict[str, str]]:
         one, other = two_sandboxes(graph, by)
         one.put_named(names)
         values = other.put_named(names)
-        keep(one)
+        keep_data(one)
         return one, other, values
 
     return cached(graph, ("written in both", by, names), write_both)
 
 
-def keep(sandbox: GraphSandbox) -> None:
+def keep_data(sandbox: GraphSandbox) -> None:
     """Keep the data that the current test wrote until the end of the run, because other tests read it."""
     store = sandbox.graph.store
     store.written.change_records(
@@ -80,7 +80,7 @@ def two_tenants(graph: Graph, *, own: bool = False, claimed: bool = True) -> tup
     return one, other
 
 
-def keyed_tenants(graph: Graph, number: int = 0) -> tuple[GraphSandbox, GraphSandbox]:
+def tenants_for_one_key(graph: Graph, number: int = 0) -> tuple[GraphSandbox, GraphSandbox]:
     """Return sandboxes of two tenants with the same ids. Idempotency keys are always scoped by tenant (6.1).
 
     Args:
@@ -88,7 +88,7 @@ def keyed_tenants(graph: Graph, number: int = 0) -> tuple[GraphSandbox, GraphSan
     """
     claimed = graph.capabilities.flag("supports_multi_tenant") is True
     home, _ = two_tenants(graph, claimed=claimed)
-    alike = cached(graph, ("keyed tenants", number % len(ALIKE)), lambda: similar_tenants(graph, number))
+    alike = cached(graph, ("keyed tenants", number % len(ALIKE)), lambda: similar_tenant_contexts(graph, number))
     one, other = (home.copy_to(namespace=home.namespace, **ctx) for ctx in alike)
     if not claimed:
         place = graph.sandbox(own=False)

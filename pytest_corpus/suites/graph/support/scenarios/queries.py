@@ -14,7 +14,7 @@ from pytest_corpus.spec.errors import PERMANENT, is_a
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.graph.support.answers import items_of, records
 from pytest_corpus.suites.graph.support.component import Graph
-from pytest_corpus.suites.graph.support.place import value_of
+from pytest_corpus.suites.graph.support.node_group import value_of
 from pytest_corpus.suites.graph.support.sandbox import GraphSandbox
 from pytest_corpus.suites.graph.support.scenarios import words
 from pytest_corpus.suites.graph.support.scenarios.isolation import shared_sandbox
@@ -75,7 +75,7 @@ _BAD_ARGUMENTS: dict[str, dict[str, Any]] = {
 BAD_QUERIES = {f"{key}_{kind}": {key: bad} for key, kinds in _BAD_ARGUMENTS.items() for kind, bad in kinds.items()}
 
 
-def require_asking(graph: Graph, operation: str, purpose: str = "group") -> None:
+def require_query(graph: Graph, operation: str, purpose: str = "group") -> None:
     """Check that an operation works, shows nodes correctly, and accepts a query."""
     graph.require(operation)
     graph.readers.require_correct(operation)
@@ -101,12 +101,12 @@ def find_values(
     sandbox.graph.require_question(purpose, dialect)
     args = sandbox.graph.question(purpose, dialect, wanted=key, **more)
     reply = sandbox.stream(args) if operation == "stream_query" else sandbox.call("query", args)
-    if refuses_parameters(reply.names):
+    if is_parameter_refusal(reply.names):
         return None
     return [min(values) for values in map(sandbox.own_values, records(reply)) if values]
 
 
-def ask_in(sandbox: GraphSandbox, name: str, items: list[dict[str, Any]]) -> list[Any] | None:
+def query_in_batches(sandbox: GraphSandbox, name: str, items: list[dict[str, Any]]) -> list[Any] | None:
     """Send queries in large batches or transactions; return the results, or None if a request is refused (R138)."""
     most, found = sandbox.graph.capabilities.limit("max_batch_ops") or len(items), []
     for start in range(0, len(items), most):
@@ -118,14 +118,14 @@ def ask_in(sandbox: GraphSandbox, name: str, items: list[dict[str, Any]]) -> lis
         failed = [result for result in results if result.get("ok") is False]
         builds = any("IndexNotReady" in error_names(result) for result in failed)
         expect.assessable(not builds, Obstacle.INDEX_BUILDING)
-        failed = [each for each in failed if not refuses_parameters(error_names(each))]
+        failed = [each for each in failed if not is_parameter_refusal(error_names(each))]
         expect.check(not failed, f"every query of a {name} to be answered", f"{len(failed)} failures", "result.results")
         found += results
     expect.check(len(found) == len(items), f"{len(items)} results", f"{len(found)}", "result.results")
     return found
 
 
-def refuses_parameters(names: Sequence[str]) -> bool:
+def is_parameter_refusal(names: Sequence[str]) -> bool:
     """True if an error of these classes may refuse a parameter. A parse error may not: parameters are not parsed."""
     permanent = any(is_a(name, family) for name in names for family in PERMANENT)
     return permanent and not any(is_a(name, "QueryParseError") for name in names)
@@ -157,7 +157,7 @@ def tricky_nodes(graph: Graph) -> tuple[GraphSandbox, dict[str, tuple[str, str]]
 
 
 @remembered
-def send_broken(graph: Graph) -> list[tuple[dict[str, Any], Reply]]:
+def send_broken_queries(graph: Graph) -> list[tuple[dict[str, Any], Reply]]:
     """Send requests whose text is not a query of the dialect; return each with the answer of `query`."""
     texts = graph.dialects.texts("broken", str(graph.dialect))
     if not texts:
@@ -207,7 +207,7 @@ def chain(graph: Graph, length: int = CHAIN) -> Chain:
 
 
 @remembered
-def walk(graph: Graph, start: str, **args: Any) -> Any:
+def traverse_chain(graph: Graph, start: str, **args: Any) -> Any:
     """Return the result of a traversal from a node of the chain."""
     return chain(graph)[0].traverse(start, **args)
 

@@ -11,7 +11,7 @@ from pytest_corpus.kit.outcomes import difference
 from pytest_corpus.kit.reply import failed_items
 from pytest_corpus.suites.graph.support.answers import items_of
 from pytest_corpus.suites.graph.support.component import Graph
-from pytest_corpus.suites.graph.support.place import value_of
+from pytest_corpus.suites.graph.support.node_group import value_of
 from pytest_corpus.suites.graph.support.run_state import MANY
 from pytest_corpus.suites.graph.support.sandbox import GraphSandbox
 from pytest_corpus.suites.graph.support.scenarios import edges
@@ -43,7 +43,7 @@ PLAIN: tuple[Write, ...] = (
 """The steps before any random step, so that a plain fault is found with every seed."""
 
 
-class World:
+class GraphContents:
     """The expected content: the values of nodes by name, and edges by name."""
 
     def __init__(self, graph: Graph) -> None:
@@ -147,7 +147,7 @@ def names_of(*writes: Write) -> frozenset[str]:
     return frozenset(name for kind, name, pair in writes for name in (pair if kind in ("link", "unlink") else (name,)))
 
 
-def compare_nodes(trial: Trial[World]) -> None:
+def compare_nodes(trial: Trial[GraphContents]) -> None:
     """Check that the adapter shows the nodes of the model. The operations that show nodes take turns."""
     world = trial.model
     reader = world.readers[world.looks % len(world.readers)]
@@ -158,12 +158,12 @@ def compare_nodes(trial: Trial[World]) -> None:
     )
 
 
-def compare_edges(trial: Trial[World]) -> None:
+def compare_edges(trial: Trial[GraphContents]) -> None:
     """Check that the adapter shows the edges of nodes that had edges and were changed since the last comparison."""
     world = trial.model
     touched, world.touched = frozenset(world.touched & world.joined & set(world.nodes)), set()
     for edge_reader in world.edge_readers if touched else ():
-        look = partial(World.expect_edges, edge_reader=edge_reader, names=touched)
+        look = partial(GraphContents.expect_edges, edge_reader=edge_reader, names=touched)
         trial.take_step(Step(look, names=touched, is_read_only=True))
 
 
@@ -176,19 +176,22 @@ def take_plain_steps(graph: Graph) -> None:
     carriers = [name for name in MANY if graph.operation_names.accepts_writes(name)]
     writes: list[Write] = [*PLAIN, *((name, "c", (then, "")) for name in carriers for then in ("put", ""))]
     steps = [
-        Step(partial(World.take_step_of_kind, kind=kind, name=name, pair=pair), names=names_of((kind, name, pair)))
+        Step(
+            partial(GraphContents.take_step_of_kind, kind=kind, name=name, pair=pair),
+            names=names_of((kind, name, pair)),
+        )
         for kind, name, pair in writes
     ]
     graph.settling.find_settle_time()
     if not graph.settling.has_late_writes:
-        trial = Trial(graph, lambda: World(graph))
+        trial = Trial(graph, lambda: GraphContents(graph))
         with shrink_failure(trial):
             for step in steps:
                 trial.take_step(step)
                 compare_nodes(trial)
                 compare_edges(trial)
         return
-    trials = [Trial(graph, lambda: World(graph)) for _ in steps]
+    trials = [Trial(graph, lambda: GraphContents(graph)) for _ in steps]
     for number, trial in enumerate(trials, start=1):
         with shrink_failure(trial):
             for step in steps[:number]:
@@ -200,16 +203,16 @@ def take_plain_steps(graph: Graph) -> None:
             compare_edges(trial)
 
 
-def rules_of(graph: Graph) -> list[Rule[World]]:
+def rules_of(graph: Graph) -> list[Rule[GraphContents]]:
     """Return the rules for an adapter: single writes, and several in one request if the adapter offers this."""
     pairs = [pair for pair in PAIRS if len(set(pair)) == 2 or edges.accepts_edges(graph, LOOP)]
     together = [name for name in MANY if graph.operation_names.accepts_writes(name)]
-    most = min(graph.at_once, 4)
+    most = min(graph.items_per_request, 4)
 
     def write(chance: Random) -> Write:
         return chance.choice(KINDS), chance.choice(NAMES), chance.choice(pairs)
 
-    def take_and_compare(trial: Trial[World], act: Callable[[World], None], *writes: Write) -> None:
+    def take_and_compare(trial: Trial[GraphContents], act: Callable[[GraphContents], None], *writes: Write) -> None:
         """Carry out a step, then compare nodes or edges, alternately. If reads wait, compare both after five steps."""
         before = len(trial.calls)
         trial.take_step(Step(act, names=names_of(*writes)))
@@ -221,11 +224,11 @@ def rules_of(graph: Graph) -> list[Rule[World]]:
             if world.steps % 5 == 0 if late else world.steps % 2 or not world.edge_readers:
                 compare_nodes(trial)
 
-    def write_one(chance: Random, trial: Trial[World]) -> None:
+    def write_one(chance: Random, trial: Trial[GraphContents]) -> None:
         kind, name, pair = write(chance)
         take_and_compare(trial, lambda world: world.take_step_of_kind(kind, name, pair), (kind, name, pair))
 
-    def write_several(chance: Random, trial: Trial[World]) -> None:
+    def write_several(chance: Random, trial: Trial[GraphContents]) -> None:
         operation, found, touched = chance.choice(together), [], set[str]()
         for step in [write(chance) for _ in range(chance.randint(1, most))]:
             if not names_of(step) & touched:  # the order in a batch, or a transaction, is a SHOULD

@@ -6,7 +6,7 @@ from typing import Any
 from pytest_corpus.kit import vocabulary
 from pytest_corpus.kit.store.results import write_accepted_items
 from pytest_corpus.kit.vocabulary import INJECTIONS, RESERVED, WORDS
-from pytest_corpus.suites.graph.support.place import value_of
+from pytest_corpus.suites.graph.support.node_group import value_of
 from pytest_corpus.suites.graph.support.sandbox import GraphSandbox
 
 Item = Mapping[str, Any]
@@ -33,24 +33,24 @@ MOST_LABELS, FEW_LABELS = 11, 3
 def offer_items(sandbox: GraphSandbox, kind: str, items: Mapping[str, Item]) -> dict[str, Item]:
     """Upsert `nodes` or `edges` with words that may be refused permanently (R138); return the accepted items."""
     return write_accepted_items(
-        items, sandbox.graph.at_once, lambda part: sandbox.call(f"upsert_{kind}", {kind: [*part]})
+        items, sandbox.graph.items_per_request, lambda part: sandbox.call(f"upsert_{kind}", {kind: [*part]})
     )
 
 
 def put_with_words(
-    sandbox: GraphSandbox, kind: str, made: Callable[[str], Mapping[str, Item]]
+    sandbox: GraphSandbox, kind: str, make_items: Callable[[str], Mapping[str, Item]]
 ) -> tuple[str, Mapping[str, Item]]:
     """Write `nodes` or `edges` with a text of many unusual words, of fewer, or of none (R138); return the text and the
     items.
 
     Args:
-        made: returns the items with a text, which may be empty.
+        make_items: returns the items with a text, which may be empty.
     """
     for text in vocabulary.refusable_texts("w"):
-        items = made(text)
+        items = make_items(text)
         if len(offer_items(sandbox, kind, items)) == len(items):
             return text, items
-    plain = made("")
+    plain = make_items("")
     (sandbox.put if kind == "nodes" else sandbox.put_edges)(*plain.values())
     return "", plain
 
@@ -80,7 +80,7 @@ def nodes_with_ids(sandbox: GraphSandbox, words: Mapping[str, str]) -> dict[str,
     return {kind: {**sandbox.node(f"i{number}"), "id": name} for number, (kind, name) in enumerate(ids.items())}
 
 
-def properties() -> dict[str, dict[str, str]]:
+def word_properties() -> dict[str, dict[str, str]]:
     """Return groups of properties: in some, the values are unusual words, in others the keys."""
     values = vocabulary.group_words(vocabulary.fill_in({**WORDS, **INJECTIONS}, "w"))
     keys = vocabulary.group_words(vocabulary.fill_in({**WORDS, **INJECTIONS, **RESERVED}, "w"))
@@ -91,8 +91,8 @@ def properties() -> dict[str, dict[str, str]]:
 
 
 def changed_properties(sandbox: GraphSandbox) -> list[str]:
-    """Write nodes with the texts of `properties`; return the kinds that are accepted, but listed differently."""
-    nodes = {kinds: sandbox.node(f"p{n}", **held) for n, (kinds, held) in enumerate(properties().items())}
+    """Write nodes with the texts of `word_properties`; return the kinds that are accepted, but listed differently."""
+    nodes = {kinds: sandbox.node(f"p{n}", **held) for n, (kinds, held) in enumerate(word_properties().items())}
     taken = offer_items(sandbox, "nodes", nodes)
     shown = {node.get("id"): node["properties"] for node in sandbox.list_nodes()}
     return [

@@ -52,7 +52,7 @@ def accepted_arguments(llm: LLM, name: str, operation: str = "complete") -> dict
     return {name: values[name]}
 
 
-def call_with_accepted(llm: LLM, name: str, operation: str) -> Reply | StreamReply:
+def call_with_accepted_arguments(llm: LLM, name: str, operation: str) -> Reply | StreamReply:
     """Send all accepted arguments together; if that call fails, send the argument of this name alone."""
     given = accepted_arguments(llm, name, operation)
     every = {each: value for each, value in llm.optional_arguments().items() if llm.accepts_argument(each, operation)}
@@ -100,7 +100,7 @@ def cold_arguments(llm: LLM, operation: str = "complete") -> dict[str, Any]:
 
 @reading_separately()
 @remembered_by_all
-def ignores_stops(llm: LLM) -> bool:
+def ignores_stop_sequences(llm: LLM) -> bool:
     """True if a long text contains its stop sequence, which R117 allows."""
     letters = [letter for letter in long_text(llm) if letter.isalpha()]
     usual = sorted(dict.fromkeys(letters), key=letters.count)[-3:]

@@ -16,7 +16,7 @@ from pytest_corpus.kit.store.results import failed_indexes, processed_count
 from pytest_corpus.kit.vocabulary import group_words
 from pytest_corpus.spec.errors import is_a
 from pytest_corpus.spec.obstacles import Obstacle
-from pytest_corpus.suites.shared.contexts import new_tenant, require_tenants
+from pytest_corpus.suites.shared.contexts import new_tenant_context, require_tenants
 from pytest_corpus.suites.vector.support.answers import failed_count, id_of, matches_of, metadata_of, results_of
 from pytest_corpus.suites.vector.support.component import Vector
 from pytest_corpus.suites.vector.support.geometry import GOODNESS, POLAR, SEEN_FROM, TOLERANCE, direction, is_number
@@ -168,7 +168,7 @@ def two_tenants(
         like: the kinds of the tenants' names, empty for a plain name. A plain name replaces a refused one (R139).
     """
     require_tenants(vector, claimed=claimed)
-    name, tenant = vector.name("shared"), new_tenant()["tenant"]
+    name, tenant = vector.name("shared"), new_tenant_context()["tenant"]
     similar = vocabulary.fill_in(vocabulary.SIMILAR, tenant)
     found: list[VectorSandbox] = []
     for kind, end in zip(like, "ab", strict=True):
@@ -340,7 +340,7 @@ def rankings(vector: Vector, metric: str) -> list[Ranking]:
 def _ranked_queries(vector: Vector, metric: str) -> list[tuple[Any, ...]]:
     """Return the arguments of each `Ranking`."""
     spelled = vector.features.spell_metric(metric)
-    vector.features.need_direction(metric)
+    vector.features.require_direction(metric)
     vector.shared.actions.done |= {RANKING, WRITING, READING}
     chance, dimensions = random.Random(vector.settings.seed), vector.dimensions
     stored = [direction(angle, dimensions, size) for angle, size in POLAR]
@@ -386,15 +386,15 @@ def random_vector(chance: random.Random, dimensions: int) -> list[float]:
             return components
 
 
-def offer_in_turn(
+def offer_sandboxes_in_turn(
     vector: Vector, wanted: Sequence[tuple[str, str | None, Item]]
 ) -> Iterator[list[tuple[VectorSandbox, Item]]]:
     """Yield one or two sandboxes at a time, each with its name, tenant and vector; leave refused ones out."""
-    size = vector.features.names_at_once(2)
+    size = vector.features.count_namespaces_to_try(2)
     for start in range(0, len(wanted) if size else 0, size or 1):
         due = wanted[start : start + size]
         offers = ((vector.offer_sandbox(name, item, tenant=who), item) for name, who, item in due)
         held = [(place, item) for place, item in offers if place is not None]
         yield held
-        for place, _ in held if vector.namespaces else ():
+        for place, _ in held if vector.has_namespaces else ():
             vector.call("delete_namespace", {"namespace": place.name}, place.ctx)

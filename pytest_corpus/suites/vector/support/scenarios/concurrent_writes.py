@@ -58,7 +58,7 @@ class VectorClients(Clients):
     def read(self, result: Any) -> Mapping[str, Value]:
         # If more pages follow, an absent id may be on them; so it may if the page has foreign matches.
         ids = [*self.ids.values()]
-        of_others = not self.vector.namespaces and any(id_of(each) not in ids for each in matches_of(result))
+        of_others = not self.vector.has_namespaces and any(id_of(each) not in ids for each in matches_of(result))
         partly = self.vector.limits.is_approximate or next_cursor(result) or of_others
         found: dict[str, Value] = {} if partly else dict.fromkeys(ids)
         times = Counter(map(id_of, matches_of(result)))

@@ -100,6 +100,6 @@ def make_sandbox(vector: Vector, dimensions: int, tenant: str) -> VectorSandbox:
     fixed, most = vector.limits.fixed_dimensions, vector.capabilities.limit("max_dimensions")
     if (fixed or dimensions) != dimensions or dimensions > (most or dimensions):
         raise NotApplicable(f"the store takes no vectors of {dimensions} dimensions, as the embedding component makes")
-    if not vector.namespaces and vector.dimensions != dimensions:
+    if not vector.has_namespaces and vector.dimensions != dimensions:
         raise NotApplicable("the only namespace has other dimensions than the embedding component")
     return vector.sandbox(tenant=tenant, dimensions=dimensions)

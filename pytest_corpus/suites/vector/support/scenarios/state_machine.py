@@ -26,7 +26,7 @@ ANGLES = (5, 40, 75, 110, 145, 175)
 KINDS = ("a", "b")
 TOP_K = (8, 3, 1)
 
-Look = tuple[int, "str | None", int, bool]
+QueryChoice = tuple[int, "str | None", int, bool]
 """A direction, a kind to filter by or None, the number of matches, and True for a batch."""
 
 
@@ -54,10 +54,10 @@ class VectorContents:
             raise Violation(f"{name} to succeed after this sequence", str(reply))
         return reply.result
 
-    def namespace_arg(self, where: int) -> VectorSandbox:
+    def sandbox_at(self, where: int) -> VectorSandbox:
         """Return one of the namespaces, made on its first use; without namespaces, the only one."""
         if where not in self.sandboxes:
-            if not self.vector.namespaces:
+            if not self.vector.has_namespaces:
                 self.sandboxes[where] = self.vector.sandbox()
             else:
                 args = self.vector.namespace_args()
@@ -71,7 +71,7 @@ class VectorContents:
     def close(self) -> None:
         """Delete the data of the sequence."""
         for sandbox in self.sandboxes.values():
-            if self.vector.namespaces:
+            if self.vector.has_namespaces:
                 self.vector.call("delete_namespace", {"namespace": sandbox.name})
 
     def upsert(self, where: int, batch: list[tuple[int, int, str]]) -> None:
@@ -81,14 +81,14 @@ class VectorContents:
             {"id": name, "vector": direction(angle, self.vector.dimensions), "metadata": {"kind": kind}}
             for name, (angle, kind) in rows.items()
         ]
-        self.namespace_arg(where).note_stored(*items)
-        self.call_successfully("upsert", self.namespace_arg(where).args(vectors=items))
+        self.sandbox_at(where).note_stored(*items)
+        self.call_successfully("upsert", self.sandbox_at(where).args(vectors=items))
         self.held[where].update(rows)
         self.written.add(where)
 
     def delete(self, where: int, name: int) -> None:
         """Delete a vector by id if it is stored."""
-        sandbox = self.namespace_arg(where)
+        sandbox = self.sandbox_at(where)
         if self.names[name] in self.held[where]:
             self.call_successfully("delete", sandbox.args(ids=[self.names[name]]))
             del self.held[where][self.names[name]]
@@ -97,24 +97,24 @@ class VectorContents:
         """Delete by a filter. A store with declared keys knows the filter's key from the first write."""
         if where not in self.written:
             return
-        self.call_successfully("delete", self.namespace_arg(where).args(filter={"kind": kind}))
+        self.call_successfully("delete", self.sandbox_at(where).args(filter={"kind": kind}))
         self.held[where] = {name: row for name, row in self.held[where].items() if row[1] != kind}
 
     def recreate(self, where: int) -> None:
         """Delete a namespace and create it again."""
-        name = self.namespace_arg(where).name
+        name = self.sandbox_at(where).name
         self.call_successfully("delete_namespace", {"namespace": name})
         self.call_successfully("create_namespace", self.vector.namespace_args(name))
         self.held[where] = {}
         self.written.discard(where)
 
-    def keep_unchanged(self, where: int) -> None:
+    def change_nothing(self, where: int) -> None:
         """Change nothing. The rule with this step only queries."""
-        self.namespace_arg(where)
+        self.sandbox_at(where)
 
     def check_query(self, where: int, angle: int, kind: str | None, top_k: int, batched: bool) -> None:
         """Check that a query finds the best stored vectors with their metadata."""
-        query = self.namespace_arg(where).args(
+        query = self.sandbox_at(where).args(
             vector=direction(angle, self.vector.dimensions),
             top_k=self.vector.limits.cap_matches(top_k),
             **({"filter": {"kind": kind}} if kind else {}),
@@ -122,7 +122,7 @@ class VectorContents:
         rows = {name: row for name, row in self.held[where].items() if kind in (None, row[1])}
         name, args = "query", query
         if batched:
-            name, args = "batch_query", {"queries": [query], **self.namespace_arg(where).args()}
+            name, args = "batch_query", {"queries": [query], **self.sandbox_at(where).args()}
         reply = self.call(name, args, bool(self.held[where]))
         if not self.held[where] and self.vector.is_empty_answer(reply):
             return
@@ -135,7 +135,7 @@ class VectorContents:
         matches_of(results[0], "VEC-MULTI-1" if batched else "VEC-QUERY-1")
         matches = pages.join_pages(self.vector.shared, partial(self.vector.call, "query"), query, results[0])["matches"]
         least = (
-            self.count_certain(rows, query, self.held[where])
+            self.count_certain_matches(rows, query, self.held[where])
             if kind and self.vector.limits.filters_after_search
             else None
         )
@@ -146,7 +146,7 @@ class VectorContents:
                 else [row for row in rows.values() if row[0] == angle]
             )
             least = min(query["top_k"], len(asked))
-        self.compare(rows, query, self.namespace_arg(where).expect_own(matches), least)
+        self.expect_best_matches(rows, query, self.sandbox_at(where).expect_own(matches), least)
 
     def goodness(self, rows: Mapping[str, tuple[int, str]], query: Mapping[str, Any]) -> dict[str, float]:
         """Return the quality of each expected vector as a match of a query."""
@@ -156,7 +156,7 @@ class VectorContents:
             for name, (angle, _) in rows.items()
         }
 
-    def count_certain(
+    def count_certain_matches(
         self, rows: Mapping[str, tuple[int, str]], query: Mapping[str, Any], held: Mapping[str, tuple[int, str]]
     ) -> int:
         """Return the number of matches that surely remain if a filter is applied after the search (R47)."""
@@ -169,7 +169,7 @@ class VectorContents:
         most: int = query["top_k"]
         return max(0, min(sure, most - missed))
 
-    def compare(
+    def expect_best_matches(
         self, rows: Mapping[str, tuple[int, str]], query: Mapping[str, Any], matches: list[Any], least: int | None
     ) -> None:
         """Check that the matches are the best of the expected vectors, at least `least` of them, each with its kind.
@@ -209,16 +209,16 @@ class VectorContents:
 
 def rules_of(vector: Vector) -> list[Rule[VectorContents]]:
     """Return the rules of random sequences: one for each offered operation, more for upserts."""
-    places = (0, 0, 1) if vector.namespaces else (0,)
+    places = (0, 0, 1) if vector.has_namespaces else (0,)
     size = max(1, min(MOST_IN_BATCH, vector.limits.most_in_batch or MOST_IN_BATCH))
-    batches, filters = vector.works("batch_query"), vector.features.filters
+    batches, filters = vector.works("batch_query"), vector.features.accepts_filters
 
-    def rows(chance: Random) -> list[tuple[int, int, str]]:
+    def draw_batch(chance: Random) -> list[tuple[int, int, str]]:
         return [
             (chance.randrange(IDS), chance.choice(ANGLES), chance.choice(KINDS)) for _ in range(chance.randint(1, size))
         ]
 
-    def choose_query(chance: Random) -> Look:
+    def draw_query(chance: Random) -> QueryChoice:
         kind, batched = chance.choice((None, None, *KINDS)), chance.choice((False, True))
         return chance.choice(ANGLES), kind if filters else None, chance.choice(TOP_K), batches and batched
 
@@ -234,18 +234,18 @@ def rules_of(vector: Vector) -> list[Rule[VectorContents]]:
             is_reset = operation is VectorContents.recreate
             trial.take_step(Step(act, where, frozenset(map(str, names)), is_reset=is_reset))
             if chance.random() < share:
-                then = choose_query(chance)
+                then = draw_query(chance)
                 trial.take_step(Step(lambda model: model.check_query(where, *then), where, is_read_only=True))
 
         return take_random_step
 
-    rules = [rule(VectorContents.upsert, batch=rows)] * UPSERTS
+    rules = [rule(VectorContents.upsert, batch=draw_batch)] * UPSERTS
     rules += [
         rule(VectorContents.delete, name=lambda chance: chance.randrange(IDS)),
-        rule(VectorContents.keep_unchanged, 1.0),
+        rule(VectorContents.change_nothing, 1.0),
     ]
     if vector.features.deletes_by_filter:
         rules.append(rule(VectorContents.delete_kind, kind=lambda chance: chance.choice(KINDS)))
-    if vector.namespaces:
+    if vector.has_namespaces:
         rules.append(rule(VectorContents.recreate))
     return rules

@@ -8,11 +8,11 @@ from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.spec.dialects import EDGE_LABEL, NODE_LABEL
 from pytest_corpus.suites.graph.support.run_state import MANY
 
-PLACELESS = (*MANY, "get_schema")
+WITHOUT_NAMESPACE = (*MANY, "get_schema")
 """The operations without an argument `namespace`."""
 
 
-class Place:
+class NodeGroup:
     """Names and calls for a group of nodes in one namespace and of one tenant; None for the default one or no tenant.
 
     `graph` is a `GraphCapabilities`, whose module imports this one. Every `corpus_value` that a test writes begins
@@ -78,7 +78,7 @@ class Place:
     def call(self, name: str, args: Mapping[str, Any], ctx: Mapping[str, Any] | None = None) -> Reply:
         """Call a unary operation for this namespace and tenant."""
         self.graph.shared.actions.note(name, args, (self.tenant, self.namespace))
-        place = {} if name in PLACELESS else self.namespace_arg
+        place = {} if name in WITHOUT_NAMESPACE else self.namespace_arg
         reply: Reply = self.graph.call(name, {**place, **args}, {**self.ctx, **(ctx or {})})
         return reply
 
