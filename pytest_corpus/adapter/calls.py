@@ -27,7 +27,7 @@ _PERHAPS_INFINITE = re.compile(rb"NaN|Infinity|[eE]\+?\d{3}|\d{309}")
 
 
 @dataclass(slots=True)
-class Sending:
+class CallBatch:
     """One call of the adapter, several concurrent calls, or the raw call of a transport test.
 
     Attributes:
@@ -75,13 +75,13 @@ def entry_point_of(exchange: Exchange) -> str:
     return "handle_stream" if exchange.streaming else "handle"
 
 
-def expect_reports(sending: Sending, *, observes: bool) -> None:
+def expect_reports(batch: CallBatch, *, observes: bool) -> None:
     """Note for each ended call if its reports must arrive. `observes` is True if the adapter can report at all.
 
     A retryable answer that no plan explains may come from a gateway, which observes nothing (R114).
     """
-    struck = any(exchange.observed.applied_plans for exchange in sending.exchanges)
-    for exchange in sending.exchanges:
+    struck = any(exchange.observed.applied_plans for exchange in batch.exchanges)
+    for exchange in batch.exchanges:
         operation, last = BY_OP.get(exchange.op), exchange.frames[-1].body if exchange.frames else None
         error = last.get("error") if isinstance(last, dict) else None
         foreign = not struck and isinstance(error, str) and error in TAXONOMY and TAXONOMY[error].retry == "yes"

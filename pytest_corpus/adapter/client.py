@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from pytest_corpus.adapter import inputs
-from pytest_corpus.adapter.calls import Sending
+from pytest_corpus.adapter.calls import CallBatch
 from pytest_corpus.adapter.event_loop.closing import ClosingBudget
 from pytest_corpus.adapter.exceptions import Unresponsive, WriteForbidden
 from pytest_corpus.adapter.exchange import Exchange, is_stream
@@ -24,7 +24,7 @@ from pytest_corpus.spec.operations import BY_OP
 
 __all__ = ["AdapterClient", "Declaration"]
 
-Step = Callable[[Sending], None]
+Step = Callable[[CallBatch], None]
 
 LEAST_S = 2.0
 """The shortest time limit, in seconds, of the last calls of a run."""
@@ -33,7 +33,7 @@ LEAST_S = 2.0
 class CallRecorder(Protocol):
     """Keeps the records of calls whose reports may still come."""
 
-    def record_calls(self, sending: Sending) -> None:
+    def record_calls(self, batch: CallBatch) -> None:
         """Keep calls that have ended."""
 
     def record_unanswered_call(self, silent: Unresponsive) -> None:
@@ -191,7 +191,7 @@ class AdapterClient:
             limit = min(limit, max(LEAST_S, 3 * self._longest_s))
         exchange = Exchange(request, streaming, secrets=dict(secrets or {}), component=component)
         exchange.limited = limit < self.call_timeout
-        self._take_steps(Sending([exchange], component, limit, debug_logs))
+        self._take_steps(CallBatch([exchange], component, limit, debug_logs))
         self.part.exchanges.append(exchange)
         return exchange
 
@@ -207,7 +207,7 @@ class AdapterClient:
             BudgetSpent: the run may not make that many calls.
         """
         exchanges = [Exchange(request, streaming=is_stream(request)) for request in requests]
-        self._take_steps(Sending(exchanges, component, self.call_timeout, clients=clients))
+        self._take_steps(CallBatch(exchanges, component, self.call_timeout, clients=clients))
         return exchanges
 
     def raw_call(self, request: RawRequest, component: str) -> RawAnswer:
@@ -218,50 +218,51 @@ class AdapterClient:
             Unresponsive: calls of the operation ran into the time limit too often before.
         """
         exchange = Exchange(request.envelope, request.streaming)
-        sending = Sending([exchange], component, self.call_timeout, raw=request)
-        self._take_steps(sending)
-        return sending.answer
+        batch = CallBatch([exchange], component, self.call_timeout, raw=request)
+        self._take_steps(batch)
+        return batch.answer
 
-    def _take_steps(self, sending: Sending) -> None:
+    def _take_steps(self, batch: CallBatch) -> None:
+        """Check that the calls may be made, begin their scopes, make them, and note their end."""
         try:
             for step in self._steps:
-                step(sending)
+                step(batch)
             self.provider.mistakes.check_answers()
         except Unresponsive as silent:
             if self._recorder is not None:
                 self._recorder.record_unanswered_call(silent)
             raise
 
-    def _check_permission(self, sending: Sending) -> None:
+    def _check_permission(self, batch: CallBatch) -> None:
         """Check that the run may make these calls, and may write if they write."""
         if self._unanswered:
             raise Unresponsive(self._unanswered)
-        for exchange in sending.exchanges if self.read_only and sending.raw is None else ():
+        for exchange in batch.exchanges if self.read_only and batch.raw is None else ():
             operation = BY_OP.get(exchange.op.strip().lower())
             if operation is not None and operation.mutating:
                 raise WriteForbidden(exchange.op)
-        self.meter.spending.admit(len(sending.exchanges))
+        self.meter.spending.admit(len(batch.exchanges))
 
-    def _begin_scopes(self, sending: Sending) -> None:
+    def _begin_scopes(self, batch: CallBatch) -> None:
         """Note the plans at the provider, and begin the scope of each call: reports then belong to it."""
         self.provider.settle()
-        sending.plans = tuple(self.provider.plans)
-        for exchange in sending.exchanges:
+        batch.plans = tuple(self.provider.plans)
+        for exchange in batch.exchanges:
             operation, observed = BY_OP.get(exchange.op), exchange.observed
             observed.ops = (operation.name, operation.op) if operation else ()
             observed.streaming = exchange.streaming or (operation is not None and operation.streaming)
             self._hooks.attribution.begin(observed)
 
-    def _note_end(self, sending: Sending) -> None:
+    def _note_end(self, batch: CallBatch) -> None:
         """Note the facts about ended calls that are only known now."""
-        sending.arrivals, sending.generation = self.provider.take_arrivals(), self.instance.generation
-        sending.called = frozenset(self.remote.hooks.called_hooks if self.remote is not None else ())
-        self.meter.count_calls(sending.component, sending.exchanges)
-        for exchange in sending.exchanges:
+        batch.arrivals, batch.generation = self.provider.take_arrivals(), self.instance.generation
+        batch.called = frozenset(self.remote.hooks.called_hooks if self.remote is not None else ())
+        self.meter.count_calls(batch.component, batch.exchanges)
+        for exchange in batch.exchanges:
             if exchange.fault is None:
                 self._longest_s = max(self._longest_s, exchange.elapsed_s)
             elif self.hurries and exchange.fault.kind == "timeout":
                 self._unanswered = exchange.op
         if texts := {f"provider text {number}": text for number, text in enumerate(canaries(self.provider.plans))}:
-            for exchange in sending.exchanges:
+            for exchange in batch.exchanges:
                 exchange.secrets = {**exchange.secrets, **texts}

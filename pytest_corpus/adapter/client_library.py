@@ -58,7 +58,7 @@ class ClientLibrary:
         self._loop = LoopThread("corpus-client")
         self._opened = factories.OpenedAdapter()
         try:
-            self.holder = factories.within_limit(self._loop, self._make_clients(), self.call_timeout, self.declared)
+            self.holder = factories.run_within_limit(self._loop, self._make_clients(), self.call_timeout, self.declared)
         except DeclarationError as error:
             error.kind = "client"
             self.close()

@@ -16,7 +16,7 @@ class DeclarationError(PlainError):
     def __str__(self) -> str:
         return self._sentence(self.fault)
 
-    def without_content(self) -> str:
+    def sentence_without_content(self) -> str:
         """Return the sentence of the error without the text of an exception."""
         return self._sentence(self.shape or self.fault)
 

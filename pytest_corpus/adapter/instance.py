@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from pytest_corpus.adapter import calls
-from pytest_corpus.adapter.calls import Sending, expect_reports
+from pytest_corpus.adapter.calls import CallBatch, expect_reports
 from pytest_corpus.adapter.event_loop.closing import ClosingBudget, name_leftovers, threads_that_delay_exit
 from pytest_corpus.adapter.event_loop.loop import STOP_S, LoopThread, TimeLimit
 from pytest_corpus.adapter.exceptions import DeclarationError, Unresponsive
@@ -80,7 +80,7 @@ class Instance(Protocol):
 
     def close(self) -> list[str]: ...
 
-    def answer(self, sending: Sending) -> None:
+    def answer(self, batch: CallBatch) -> None:
         """Send calls to the adapter, and note everything that is observed of them.
 
         Raises:
@@ -160,7 +160,7 @@ class AdapterInstance:
         assert self._loop is not None
         declared, sink = self.declaration.declared, self._hooks.metrics
         work = factories.open_factory(self.declaration.factory, keywords, sink, declared, self._opened)
-        factories.within_limit(self._loop, work, self.call_timeout + self.declaration.startup_s, declared)
+        factories.run_within_limit(self._loop, work, self.call_timeout + self.declaration.startup_s, declared)
 
     def _open_each(self, keywords: Mapping[str, Any], components: tuple[str, ...]) -> None:
         refused: list[DeclarationError] = []
@@ -271,39 +271,39 @@ class AdapterInstance:
 
     # -- calls -------------------------------------------------------------------------------------------
 
-    def answer(self, sending: Sending) -> None:
+    def answer(self, batch: CallBatch) -> None:
         """Call the adapter, and wait for its reports as long as necessary."""
-        if sending.clients is None:
-            self._timeouts.check(sending.exchanges[0].op, remote=self.remote is not None)
-        call = self._call_once if sending.clients is None else self._call_together
+        if batch.clients is None:
+            self._timeouts.check(batch.exchanges[0].op, remote=self.remote is not None)
+        call = self._call_once if batch.clients is None else self._call_together
         try:
-            (self._call_raw if sending.raw is not None else call)(sending)
+            (self._call_raw if batch.raw is not None else call)(batch)
         finally:
             ended = time.monotonic()
-            for exchange in sending.exchanges:
+            for exchange in batch.exchanges:
                 exchange.observed.ended = ended
         # A remote adapter shows only by its first report that it observes.
-        expect_reports(sending, observes=self.remote is not None or "metrics" in self.hooks)
-        for exchange in sending.exchanges:
+        expect_reports(batch, observes=self.remote is not None or "metrics" in self.hooks)
+        for exchange in batch.exchanges:
             hints = (hint for plan in exchange.observed.applied_plans for hint in plan.hints_ms)
             exchange.observed.hints_ms = frozenset(hints)
-        self._hooks.late.finish([exchange.observed for exchange in sending.exchanges])
-        if self.remote is not None and sending.raw is None and sending.clients is None:
-            [exchange] = sending.exchanges
+        self._hooks.late.finish([exchange.observed for exchange in batch.exchanges])
+        if self.remote is not None and batch.raw is None and batch.clients is None:
+            [exchange] = batch.exchanges
             if exchange.secrets and self.hears_logs:
                 with giving_way():
                     time.sleep(SETTLE_S)
             exchange.observed.logs, exchange.observed.headers = self.remote.side_channel.take_lines_and_headers()
 
-    def _call_once(self, sending: Sending) -> None:
-        [exchange] = sending.exchanges
+    def _call_once(self, batch: CallBatch) -> None:
+        [exchange] = batch.exchanges
         observed, started = exchange.observed, time.monotonic() - lost_s()
         # An abandoned call must not change its record later.
         seen = Exchange(exchange.request, exchange.streaming, observed=observed, component=exchange.component)
         seen.limited = exchange.limited
-        with LogTap(observed, sending.debug_logs) as tap:
+        with LogTap(observed, batch.debug_logs) as tap:
             try:
-                exchange.fault = self._fault_of(seen, sending.limit_s)
+                exchange.fault = self._fault_of(seen, batch.limit_s)
             finally:
                 exchange.frames, exchange.started = list(seen.frames), seen.started
                 self._timeouts.has_answered |= bool(seen.frames)
@@ -313,30 +313,30 @@ class AdapterInstance:
         observed.logs, observed.debug_logs = tuple(tap.texts), tuple(tap.debug_texts)
         observed.log_sources, observed.debug_sources = tuple(tap.sources), tuple(tap.debug_sources)
 
-    def _call_together(self, sending: Sending) -> None:
+    def _call_together(self, batch: CallBatch) -> None:
         assert self._loop is not None, "the adapter is not open"
-        exchanges = sending.exchanges
+        exchanges = batch.exchanges
         try:
-            transport = self._opened.transport(sending.component)
-            self._loop.run(calls.call_all(transport, sending.calls_by_client), sending.limit_s)
+            transport = self._opened.transport(batch.component)
+            self._loop.run(calls.call_all(transport, batch.calls_by_client), batch.limit_s)
         except TimeLimit as late:
             if not late.ended:
                 raise Unresponsive(exchanges[0].op) from None
-            calls.note_fault(exchanges, calls.timeout_fault(late, sending.limit_s))
+            calls.note_fault(exchanges, calls.timeout_fault(late, batch.limit_s))
         except concurrent.futures.CancelledError:
             calls.note_fault(exchanges, CallFault("raised", "CancelledError"))
 
-    def _call_raw(self, sending: Sending) -> None:
+    def _call_raw(self, batch: CallBatch) -> None:
         assert self._loop is not None, "the adapter is not open"
         assert self.remote is not None, "the adapter runs in this process"
-        assert sending.raw is not None
-        [exchange] = sending.exchanges
+        assert batch.raw is not None
+        [exchange] = batch.exchanges
         try:
             with call_scope(exchange.observed):  # the loop copies the context of this thread
-                self._loop.run(self.remote.transport.send_raw(sending.raw, sending.answer), sending.limit_s)
+                self._loop.run(self.remote.transport.send_raw(batch.raw, batch.answer), batch.limit_s)
         except TimeLimit as late:
             self._timeouts.add(exchange.op)
-            sending.answer.fault = calls.timeout_fault(late, sending.limit_s)
+            batch.answer.fault = calls.timeout_fault(late, batch.limit_s)
 
     def _fault_of(self, seen: Exchange, limit: float) -> CallFault | None:
         """Make the call of an exchange; return the fault if the answer is incomplete, or None."""

@@ -51,7 +51,7 @@ class Part:
         self.chance: Any = chance if outer is None or chance is not None else outer.chance
 
     @property
-    def made(self) -> list[Any]:
+    def own_exchanges(self) -> list[Any]:
         """The exchanges that this part made itself."""
         return [exchange for exchange in self.exchanges if exchange not in self.recalled]
 

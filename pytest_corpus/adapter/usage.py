@@ -119,7 +119,7 @@ class Outages:
         lasting: True if the provider did not come back, so that no more calls are made.
         hopeless: the components for which waiting does not help: a new instance of the adapter works, or no operation
             ever worked.
-        in_vain: the components with a namespace that never became readable, although the suite waited.
+        never_readable: the components with a namespace that stayed unreadable, although the suite waited.
     """
 
     worked: dict[str, None] = field(default_factory=dict)
@@ -130,7 +130,7 @@ class Outages:
     own: dict[str, int] = field(default_factory=dict)
     lasting: bool = False
     hopeless: set[str] = field(default_factory=set)
-    in_vain: set[str] = field(default_factory=set)
+    never_readable: set[str] = field(default_factory=set)
 
     def note_failure(self, began: float) -> None:
         """Note the failure of a call that began at a time of the monotonic clock."""

@@ -36,7 +36,7 @@ def _edition_facts(edition: Edition) -> dict[str, Any]:
     return {
         "name": edition.name,
         "released": edition.released or None,
-        "current": edition.name == editions.current().name,
+        "current": edition.name == editions.current_edition().name,
         "requirements": dict(Counter(edition.levels.values())),
         "errata": [asdict(each) for each in edition.errata],
         "preview": preview,

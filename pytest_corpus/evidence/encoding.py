@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from pytest_corpus.adapter.calls import Sending, entry_point_of, read_frame
+from pytest_corpus.adapter.calls import CallBatch, entry_point_of, read_frame
 from pytest_corpus.adapter.exchange import CallFault, Exchange, Frame
 from pytest_corpus.adapter.reports import Arrival, Count, Observation
 from pytest_corpus.adapter.scope import OBSERVATION, OUTCOME
@@ -66,7 +66,7 @@ def decode_value(written: Any) -> Any:
     return written
 
 
-def encode_calls(made: Sending, requests: Sequence[Any]) -> dict[str, Any]:
+def encode_calls(made: CallBatch, requests: Sequence[Any]) -> dict[str, Any]:
     """Encode concurrent calls: the requests as they were sent, the answers, and the adapter's metrics and logs."""
     if made.raw is not None:
         return encode_raw_exchange(made.raw, made.answer, made.component)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
-from pytest_corpus.adapter.calls import Sending, expect_reports
+from pytest_corpus.adapter.calls import CallBatch, expect_reports
 from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.exceptions import Unresponsive
 from pytest_corpus.adapter.inputs import Source
@@ -185,23 +185,23 @@ class RecordedInstance:
         """True if the component had a streaming entry point."""
         return component in self._facts["streams"]
 
-    def answer(self, sending: Sending) -> None:
+    def answer(self, batch: CallBatch) -> None:
         """Set the recorded answers, metrics and logs of calls."""
-        if sending.raw is not None:
-            asked = [encoding.encode_raw_request(sending.raw)]
+        if batch.raw is not None:
+            asked = [encoding.encode_raw_request(batch.raw)]
         else:
-            asked = [encoding.encode_value(exchange.request) for exchange in sending.exchanges]
-        found = self._player.next(sending.entry_point, sending.component, *asked)
-        with call_scope(sending.exchanges[0].observed if sending.exchanges else None):
+            asked = [encoding.encode_value(exchange.request) for exchange in batch.exchanges]
+        found = self._player.next(batch.entry_point, batch.component, *asked)
+        with call_scope(batch.exchanges[0].observed if batch.exchanges else None):
             self._report_arrivals(found)
-        if sending.raw is not None:
-            sending.answer = encoding.decode_raw_answer(found["answer"])
+        if batch.raw is not None:
+            batch.answer = encoding.decode_raw_answer(found["answer"])
         else:
-            for exchange, each in zip(sending.exchanges, found.get("calls", [found]), strict=True):
+            for exchange, each in zip(batch.exchanges, found.get("calls", [found]), strict=True):
                 encoding.restore_exchange(exchange, each)
-        for exchange in sending.exchanges:
+        for exchange in batch.exchanges:
             exchange.observed.ended = 0.0
-        expect_reports(sending, observes="metrics" in self.hooks or self.remote is not None)
+        expect_reports(batch, observes="metrics" in self.hooks or self.remote is not None)
 
     def _report_arrivals(self, found: Mapping[str, Any]) -> None:
         """Report the recorded arrivals at the provider, as if they happened now."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pytest_corpus.adapter.calls import Sending
+from pytest_corpus.adapter.calls import CallBatch
 from pytest_corpus.adapter.exceptions import Unresponsive
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.fault_plan import Plan
@@ -92,21 +92,21 @@ class Recorder(Source):
         self._test.readings.setdefault(scope, {}).setdefault(what, []).append(found)
         return found
 
-    def record_calls(self, sending: Sending) -> None:
+    def record_calls(self, batch: CallBatch) -> None:
         """Record finished calls, which were made concurrently if there are several."""
         requests = [
-            encoding.encode_fragment(each.request) for each in sending.exchanges
+            encoding.encode_fragment(each.request) for each in batch.exchanges
         ]  # now: a test may change them later
         members: dict[str, Any] = {
-            "plans": [_encode_plan(plan) for plan in sending.plans],
-            "arrivals": encoding.encode_arrivals(sending.arrivals),
-            "generation": sending.generation,
-            "hooks": sorted(sending.called),
+            "plans": [_encode_plan(plan) for plan in batch.plans],
+            "arrivals": encoding.encode_arrivals(batch.arrivals),
+            "generation": batch.generation,
+            "hooks": sorted(batch.called),
         }
         here = {**self._time_and_fact(), **{key: each for key, each in members.items() if each}}
-        self._test.events.append(lambda: {**here, **encoding.encode_calls(sending, requests)})
-        if sending.raw is None and sending.clients is None:
-            sending.exchanges[0].record = self._test, len(self._test.events)
+        self._test.events.append(lambda: {**here, **encoding.encode_calls(batch, requests)})
+        if batch.raw is None and batch.clients is None:
+            batch.exchanges[0].record = self._test, len(self._test.events)
 
     def record_unanswered_call(self, silent: Unresponsive) -> None:
         """Record a call that was not made, or was abandoned, because the operation does not answer."""

@@ -343,7 +343,7 @@ class Subject(Target):
 
     @property
     def disturbance_count(self) -> int:
-        passing = sum(map(has_transient_error, self.client.part.made))
+        passing = sum(map(has_transient_error, self.client.part.own_exchanges))
         return self.outages.interruptions + passing
 
 

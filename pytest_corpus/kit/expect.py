@@ -88,7 +88,7 @@ def finished(stream: StreamReply, claim: str = "a stream that ends with a final 
     note_check()
     if stream.is_error:
         raise Violation(claim, str(stream)).attach_exchanges(stream.exchange)
-    if not stream.finished:
+    if not stream.is_finished:
         raise Blocked(TERMINAL, str(stream), judged_on=(stream.exchange,))
     return stream
 

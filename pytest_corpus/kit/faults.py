@@ -138,7 +138,7 @@ class ProviderFaults:
         calls = self._calls
         with inputs.fact_scope(f"{calls.component}.{name} reaches") as fact:
             reply = calls.invoke(name, calls.requests.distinct(name))
-        reached = (each for exchange in fact.made for each in exchange.observed.arrivals if each.chunk is None)
+        reached = (each for exchange in fact.own_exchanges for each in exchange.observed.arrivals if each.chunk is None)
         arrived = tuple(dict.fromkeys(each.op for each in reached))
         return FoundFact(arrived, lasting=bool(arrived) or is_cacheable(reply.exchange))
 

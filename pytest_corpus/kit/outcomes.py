@@ -39,7 +39,7 @@ def describe(found: object) -> str:
     return list_keys("the key", found) if isinstance(found, Keys) else describe_word(found)
 
 
-def describe_number(names: Collection[object]) -> str:
+def describe_names(names: Collection[object]) -> str:
     """Return the number of names as text, and with it the first few names that the suite made."""
     own = sorted(name for name in names if isinstance(name, str) and _SHOWN.fullmatch(name))[:MOST_NAMES]
     more = ", ..." if own and len(own) < len(names) else ""
@@ -50,7 +50,7 @@ def difference(wanted: Iterable[object], found: Iterable[object]) -> str:
     """Return the numbers of missing and of surplus names as text, each with the first few names."""
     right, there = Counter(map(str, wanted)), Counter(map(str, found))
     missing, more = [*(right - there).elements()], [*(there - right).elements()]
-    return f"{describe_number(missing)} missing, {describe_number(more)} too many"
+    return f"{describe_names(missing)} missing, {describe_names(more)} too many"
 
 
 def use_singular_after_one(text: str) -> str:
@@ -98,7 +98,7 @@ class Violation(AssertionError):
     Attributes:
         exchanges: the exchanges that it was judged on; the last one shows it. These are the exchanges that the test
             read since the last condition that held; `attach_exchanges` sets others.
-        requirement: the id of the violated requirement, once it is known (`of`).
+        requirement: the id of the violated requirement, once it is known (`for_requirement`).
         indirect: True if the requirement only blocks the test that found the violation.
     """
 

@@ -162,7 +162,7 @@ class StreamReply(AnyReply):
         return bool(self.errors)
 
     @property
-    def finished(self) -> bool:
+    def is_finished(self) -> bool:
         """True if the stream ended with a final chunk and without an error."""
         return not self.errors and any(chunk.get("is_final") is True for chunk in self.chunks)
 
@@ -175,4 +175,4 @@ class StreamReply(AnyReply):
             return f"a stream of {frames} that broke off ({fault.kind}: {fault})"
         if self.errors:
             return f"a stream that ends with {describe(self.errors[0])}"
-        return f"a stream of {frames} {'with' if self.finished else 'without'} a final chunk"
+        return f"a stream of {frames} {'with' if self.is_finished else 'without'} a final chunk"

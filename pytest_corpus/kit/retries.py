@@ -327,7 +327,7 @@ class Retries:
 
     def _read_written_place(self, left: list[Reply | StreamReply]) -> Reply | StreamReply | None:
         """Send a plain read in the namespace and tenant of a repeated request; return the answer, or None."""
-        if hint_s(left[0]) is None or self._calls.component in self._outages.in_vain:
+        if hint_s(left[0]) is None or self._calls.component in self._outages.never_readable:
             return None
         plain = self._calls.requests.plain_read_of(left[0].exchange.request)
         return _call_once(self._calls, lambda: plain) if plain else None
@@ -351,7 +351,7 @@ class Retries:
             if self._can_call_plainly(op, left):
                 return True
         if unready and self._calls.principal in worked and self._can_call_elsewhere(op):
-            self._outages.in_vain.add(self._calls.component)
+            self._outages.never_readable.add(self._calls.component)
             return False
         is_own = not worked or self._is_starting(op, left) or (unready and self._calls.principal not in worked)
         if is_own or self._can_call_new_instance(op):
@@ -383,7 +383,7 @@ class Retries:
 def _plain_call_works(place: RetryingComponent, name: str) -> bool:
     """Make a plain call that no cache can answer and the current test does not see; return True if it succeeds."""
     reply = _call_once(place, lambda: Request(name, place.requests.distinct(name)))
-    return reply is not None and (reply.is_success if isinstance(reply, Reply) else reply.finished)
+    return reply is not None and (reply.is_success if isinstance(reply, Reply) else reply.is_finished)
 
 
 def _call_once(place: RetryingComponent, plain: Callable[[], Request]) -> Reply | StreamReply | None:

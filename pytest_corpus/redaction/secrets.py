@@ -80,7 +80,7 @@ def redact_command(command: str) -> str:
     """Replace credentials in a command by stars: words that look like a secret, and values of options for secrets."""
     hides_next = False
 
-    def one(found: re.Match[str]) -> str:
+    def redact_word(found: re.Match[str]) -> str:
         nonlocal hides_next
         name, equals, _ = found[0].partition("=")
         if hides_next and not name.startswith("-"):
@@ -90,7 +90,7 @@ def redact_command(command: str) -> str:
         hides_next = is_secret and not equals and name.startswith("-")
         return f"{name}={STARS}" if is_secret and equals else found[0]
 
-    return redact(_SHELL_WORDS.sub(one, command))
+    return redact(_SHELL_WORDS.sub(redact_word, command))
 
 
 def secret_values(environment: Mapping[str, str]) -> tuple[str, ...]:

@@ -203,10 +203,10 @@ def show_content(value: object, secrets: Iterable[str], most: int, *, foreign: b
     """
     secrets, plain = tuple(secrets), {*own, *_plain_ids(value)}
 
-    def shown(text: str) -> str:
+    def show_text(text: str) -> str:
         return show_foreign_text(text, secrets) if foreign and text not in plain else show_own_text(text, secrets)
 
-    shown_value = map_value(value, lambda text: shorten(shown(text), LONGEST_STRING), shown)
+    shown_value = map_value(value, lambda text: shorten(show_text(text), LONGEST_STRING), show_text)
     return mask_secrets(shorten(json.dumps(shown_value, default=_name_type, ensure_ascii=False), most), secrets)
 
 

@@ -139,7 +139,9 @@ def build_summary(
                 f"  fix first: {first.requirement.id}, which blocks {count_in_words(first.blocked, 'other')}", "bad"
             )
         )
-    why = "only a part of the suite ran" if ledger.expected - ledger.executed else "not every test can be relied on"
+    why = (
+        "only a part of the suite ran" if ledger.expected - ledger.executed_tests else "not every test can be relied on"
+    )
     said = f"no verdict: {why}" if verdict.verdict == "partial" else f"verdict: {verdict.verdict}"
     said += ", on recorded answers of the provider" if ledger.recorded else ""
     lines.append(TerminalLine(f"  {said}", VERDICT_TONES[verdict.verdict]))

@@ -49,7 +49,7 @@ class GrpcServer:
 
     def _unpack_request(self, message: bytes) -> tuple[Any, bool]:
         try:
-            return self._service.read(unpack(message))
+            return self._service.parse_request(unpack(message))
         except ValueError:
             return None, False
 

@@ -52,7 +52,7 @@ class HttpServer:
             return _refusal_response(
                 _http_status("NotSupported"), "NotSupported", "this major version is not supported"
             )
-        envelope, is_json = self._service.read(await request.read())
+        envelope, is_json = self._service.parse_request(await request.read())
         if not is_json:
             return _json_response(to_bytes(NOT_JSON))
         hooks = request.headers.get(HOOKS_HEADER, "")

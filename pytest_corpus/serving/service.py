@@ -80,7 +80,7 @@ class Service:
             self.posting.close()
 
     @staticmethod
-    def read(data: bytes) -> tuple[Any, bool]:
+    def parse_request(data: bytes) -> tuple[Any, bool]:
         """Parse a request; return its value, and True if it is valid JSON."""
         value, flaw = read_exactly(data)
         return value, flaw is None
@@ -190,7 +190,7 @@ class Conversation:
 
     async def handle_message(self, data: bytes) -> None:
         """Start or cancel a call as the message demands, or answer that it is not valid."""
-        message, is_json = self._service.read(data)
+        message, is_json = self._service.parse_request(data)
         if not is_json or not isinstance(message, Mapping):
             refusal = NOT_JSON if not is_json else error_envelope("BadRequest", "the message is not an object")
             await self._send_frame(None, to_bytes(refusal))

@@ -100,7 +100,7 @@ def edition(name: str) -> Edition:
     )
 
 
-def current() -> Edition:
+def current_edition() -> Edition:
     """Return the newest released edition; if none is released, the newest edition."""
     every = [edition(name) for name in names()]
     return next((each for each in reversed(every) if each.released), every[-1])

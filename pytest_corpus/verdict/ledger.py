@@ -242,12 +242,12 @@ class Ledger:
         every = (*made.values(), *arrived.values())
         broken_off = {record.key for records in every for record in records if record.broken_off}
         return {
-            "not collected": self.executed - self.expected - broken_off,
+            "not collected": self.executed_tests - self.expected - broken_off,
             "not reported": ran - came,
             "not run": set() if self.unaccounted else came - ran - broken_off,
             "altered": {key for key in ran & came if made[key] != arrived[key] and set(made[key]) != set(arrived[key])},
             "repeated": {each[0].key for each in every if len(each) - self.reruns[each[0].key] > 1},
-            "otherwise": (self.mismatched & self.executed | self._tests_without_announced_rerun()) - broken_off,
+            "otherwise": (self.mismatched & self.executed_tests | self._tests_without_announced_rerun()) - broken_off,
             "broken off": broken_off,
             "fault": {record.key for records in every for record in records if record.outcome == "error"},
         }
@@ -255,23 +255,23 @@ class Ledger:
     @property
     def gaps(self) -> list[str]:
         """The reasons why the run is partial; empty if it is complete."""
-        nothing = [] if self.executed else ["no conformance test ran"]
+        nothing = [] if self.executed_tests else ["no conformance test ran"]
         outage = [self.outage] if self.outage else []
         return [*outage, *sorted(self.incomplete), *self._missing_tests(), *self._unreliable_reasons(), *nothing]
 
     @property
     def unrequested_gaps(self) -> list[str]:
         """The gaps that no option requested. Any such gap fails the run."""
-        chosen = bool(self.incomplete) and not self.selected - self.executed
+        chosen = bool(self.incomplete) and not self.selected - self.executed_tests
         return [*([] if chosen else self._missing_tests()), *self._unreliable_reasons()]
 
     @property
-    def executed(self) -> set[str]:
+    def executed_tests(self) -> set[str]:
         """The keys of tests that ran or were reported."""
         return {*self._made, *self._arrived}
 
     def _missing_tests(self) -> list[str]:
-        missing = len(self.expected - self.executed)
+        missing = len(self.expected - self.executed_tests)
         said = f"{missing} of {len(self.expected)} tests did not run{self.plugins.get('missing', '')}"
         return [said] if missing else []
 

@@ -9,7 +9,7 @@ from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.spec.operations import OPERATIONS
 from pytest_corpus.spec.requirements import Requirement, applicable_requirements
 from pytest_corpus.verdict.deviations import Deviation, today
-from pytest_corpus.verdict.editions import PREVIEW, Edition, current
+from pytest_corpus.verdict.editions import PREVIEW, Edition, current_edition
 from pytest_corpus.verdict.finding import Finding
 from pytest_corpus.verdict.ledger import Ledger, TestRecord
 
@@ -101,7 +101,7 @@ def decide(
         day: the day (UTC) on which they must be valid; by default today.
         edition: determines the level of each requirement; by default the current edition.
     """
-    day, edition = day or today(), edition or current()
+    day, edition = day or today(), edition or current_edition()
     declared = [entry for entry in deviations if entry.covers(entry.requirement, ledger.adapter)]
     counting = [entry for entry in declared if not entry.has_expired(day)]
     gaps = tuple(ledger.gaps)

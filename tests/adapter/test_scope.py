@@ -176,10 +176,10 @@ def test_a_fact_is_a_part_of_the_test_that_finds_it_out(opened: Open) -> None:
         own = client.send(request(2), "llm")
         test.recall(fact.exchanges)
     assert (found.observed.faults, own.observed.faults) == ((), ("unavailable",))
-    assert test.exchanges == test.made == [found, own]
+    assert test.exchanges == test.own_exchanges == [found, own]
     with part_of(None) as other:
         other.recall(fact.exchanges)
-    assert (other.exchanges, other.made) == ([found], [])
+    assert (other.exchanges, other.own_exchanges) == ([found], [])
     assert client.provider.plans == []
 
 

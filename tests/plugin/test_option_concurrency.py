@@ -21,7 +21,7 @@ from pytest_corpus.integration.running.endings import Ending
 from pytest_corpus.integration.running.in_flight import Attempt, InFlight
 from pytest_corpus.integration.running.width import Width
 from pytest_corpus.kit.outcomes import NotApplicable, Violation
-from pytest_corpus.kit.store.store import THERE
+from pytest_corpus.kit.store.store import EXISTING_STATES
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.suites.graph.support.store import GraphStore
 
@@ -244,8 +244,8 @@ def test_data_of_ended_tests_are_deleted_while_others_go_on(project: Project, mo
         begin(tests)
 
     def note_room(store: GraphStore) -> bool:
-        before, has_room = len(store.written.select(*THERE)), make_room(store)
-        rooms.append((running[-1], before - len(store.written.select(*THERE))))
+        before, has_room = len(store.written.select(*EXISTING_STATES)), make_room(store)
+        rooms.append((running[-1], before - len(store.written.select(*EXISTING_STATES))))
         return has_room
 
     monkeypatch.setattr("pytest_corpus.suites.graph.support.store.MANY_NODES", 60)

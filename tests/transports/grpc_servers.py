@@ -38,14 +38,14 @@ class PlainGrpc:
         await self.service.close()
 
     async def _handle(self, message: bytes, context: Any) -> bytes:
-        envelope, is_json = self.service.read(unpack(message))
+        envelope, is_json = self.service.parse_request(unpack(message))
         if not is_json:
             return await self.no_json(context)
         answer = await self.service.unary(envelope, hooks_of(context))
         return await self.unary(answer, context)
 
     async def _stream(self, message: bytes, context: Any) -> AsyncGenerator[bytes, None]:
-        envelope, _ = self.service.read(unpack(message))
+        envelope, _ = self.service.parse_request(unpack(message))
         async with aclosing(self.service.stream(envelope, hooks_of(context))) as frames:
             async for each in self.stream(frames):
                 yield each

@@ -29,7 +29,7 @@ class Channel:
         self.service = service_of(self.advertised)
 
     async def take(self, message: bytes, send: Send, calls: Calls) -> None:
-        value, is_json = self.service.read(message)
+        value, is_json = self.service.parse_request(message)
         if not is_json:
             await self.no_json(send)
         elif "cancel" in value:

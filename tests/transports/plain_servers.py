@@ -123,7 +123,7 @@ class PlainHttp:
 
     async def answer(self, request: Request, writer: asyncio.StreamWriter) -> None:
         accept = request.headers.get("accept", JSON)
-        envelope, is_json = self.service.read(request.body)
+        envelope, is_json = self.service.parse_request(request.body)
         hooks = request.headers.get(HOOKS_HEADER.lower(), "")
         if request.method != "POST":
             await self.other_method(writer)

@@ -128,7 +128,7 @@ def test_a_program_ends_where_starting_it_is_given_up() -> None:
         starting.cancel()
         with pytest.raises(asyncio.CancelledError):
             await starting
-        return program.ended
+        return program.exit_code
 
     assert asyncio.run(given_up()) is not None
 

@@ -36,10 +36,10 @@ def llm() -> Iterator[LLM]:
 def test_an_answer_is_asked_for_once(llm: LLM) -> None:
     """The second test gets the exchange of the first, without a call, and its audit leaves it to the first."""
     first = invoke_plain(llm, "health")
-    assert llm.part.made == [first.exchange]
+    assert llm.part.own_exchanges == [first.exchange]
     llm.begin()
     assert invoke_plain(llm, "health") is first
-    assert (llm.calls, llm.part.exchanges, llm.part.made) == (1, [first.exchange], [])
+    assert (llm.calls, llm.part.exchanges, llm.part.own_exchanges) == (1, [first.exchange], [])
     assert list(llm.auditor.audit()) == []
 
 
@@ -47,7 +47,7 @@ def test_within_a_test_it_is_no_other_exchange(llm: LLM) -> None:
     """A test that looks twice at what it made itself has one exchange, which is its own."""
     reply = invoke_plain(llm, "health")
     assert invoke_plain(llm, "health") is reply
-    assert llm.part.exchanges == llm.part.made == [reply.exchange]
+    assert llm.part.exchanges == llm.part.own_exchanges == [reply.exchange]
 
 
 def test_nothing_is_kept_that_a_mistake_of_the_stand_in_may_have_made(llm: LLM) -> None:

@@ -248,7 +248,7 @@ class OpenedAdapter:
         return raised
 
 
-def within_limit(loop: LoopThread, work: Coroutine[Any, Any, T], limit_s: float, declared: str) -> T:
+def run_within_limit(loop: LoopThread, work: Coroutine[Any, Any, T], limit_s: float, declared: str) -> T:
     """Run work of a factory in the event loop of its adapter, and return its result.
 
     Raises:

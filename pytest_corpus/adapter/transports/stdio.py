@@ -42,7 +42,7 @@ class Stdio(RawTransport):
         self._program = program
 
     @property
-    def ended(self) -> int | None:
+    def exit_code(self) -> int | None:
         """The exit code of the program; None while it runs."""
         return self._program.code if self._program else None
 
@@ -86,11 +86,11 @@ async def connect(remote: Remote) -> None:
     except BaseException:  # the run is stopped
         await program.aclose()
         raise
-    if has_failed and program.ended is not None:
+    if has_failed and program.exit_code is not None:
         await program.aclose()
         last = next((line for line in reversed(side_channel.latest) if line.strip()), "")
         said = f", and says: {redact(last.strip())}" if last else ""
-        raise remote.unreachable_error(f"the program ends at once, with exit code {program.ended}{said}")
+        raise remote.unreachable_error(f"the program ends at once, with exit code {program.exit_code}{said}")
     side_channel.take_lines_and_headers()
 
 

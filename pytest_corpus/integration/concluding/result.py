@@ -116,7 +116,7 @@ class RunResult:
     @property
     def has_run(self) -> bool:
         """True if a conformance test ran for every adapter."""
-        return bool(self.ledgers) and all(ledger.executed for ledger in self.ledgers)
+        return bool(self.ledgers) and all(ledger.executed_tests for ledger in self.ledgers)
 
     def exit_code(self, given: int | pytest.ExitCode) -> int | pytest.ExitCode:
         """Return pytest's exit code, but not 0 if nothing ran, tests are missing, or a violation fails the run."""

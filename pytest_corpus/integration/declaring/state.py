@@ -78,7 +78,7 @@ class RunState:
         In a worker it is a collection error, because a worker cannot end the run.
         """
         self.usage_error = True
-        text = str(error) if self.options.on_terminal == "full" else error.without_content()
+        text = str(error) if self.options.on_terminal == "full" else error.sentence_without_content()
         line = printable(mask_secrets(text, secret_values(os.environ)))
         return UnusableDeclaration(line) if self.worker is not None else pytest.UsageError(line)
 

@@ -33,7 +33,7 @@ from pytest_corpus.text.atomic_write import find_obstacle
 from pytest_corpus.text.values import suggest
 from pytest_corpus.validation.sealed_lines import SUFFIXES
 from pytest_corpus.verdict.deviations import Deviation, today
-from pytest_corpus.verdict.editions import Edition, EditionError, current, edition
+from pytest_corpus.verdict.editions import Edition, EditionError, current_edition, edition
 from pytest_corpus.verdict.finding import LEVELS as EVIDENCE_LEVELS
 from pytest_corpus.verdict.finding import Level
 from pytest_corpus.verdict.shards import MOST_SHARDS, Shard
@@ -276,7 +276,7 @@ def _check_globs(globs: list[str]) -> tuple[str, ...]:
 def _find_edition(name: str | None) -> Edition:
     """Return the edition of the requirements with this name, by default the current one."""
     try:
-        return edition(name) if name else current()
+        return edition(name) if name else current_edition()
     except EditionError as error:
         raise pytest.UsageError(f"--corpus-edition: {error}") from None
 

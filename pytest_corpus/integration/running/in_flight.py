@@ -119,7 +119,7 @@ class Attempt:
     @property
     def spent(self) -> tuple[float, int]:
         """The seconds of the attempt, and the number of its calls."""
-        return self.duration_s, len(self.part.made)
+        return self.duration_s, len(self.part.own_exchanges)
 
 
 class InFlight:
@@ -208,7 +208,7 @@ class InFlight:
         because the adapter may have cached them. An attempt that found the test not applicable does not count.
         """
         self.wait_until_quiet(may_rest=True)
-        if attempt is None or not (self._is_troubled or (attempt.part.made and attempt.unoffered is None)):
+        if attempt is None or not (self._is_troubled or (attempt.part.own_exchanges and attempt.unoffered is None)):
             return False
         self._is_troubled = False
         return True
@@ -219,13 +219,13 @@ class InFlight:
         """Note the end of a test that ran alone; return a violation if several tests fail only concurrently."""
         if isinstance(target, Subject) and self.width.is_open and target.store.isolates_tests:
             late_s = max(target.settle.seconds or 0.0, target.client.late.seen_s)
-            self.width.note_single_test(target.part.made, late_s=late_s)
+            self.width.note_single_test(target.part.own_exchanges, late_s=late_s)
         requirement = catalogue()[requirement_of(item)]
         if isinstance(ending.undecided, NotApplicable):
             self._unoffered.add((requirement.id, ending.undecided.reason))
         if attempt is None or attempt.violation is None or ending.outcome != "satisfied" or seen:
             return None
-        made = attempt.part.made
+        made = attempt.part.own_exchanges
         if requirement.chapter in TIMED or attempt.other_exchange is None or any(map(has_transient_error, made)):
             return None  # an adapter may refuse a call while it is busy
         self._disturbed.setdefault(requirement.id, attempt)
@@ -348,7 +348,7 @@ class InFlight:
             with inputs.read_from(inputs.Source()), part_of(None):
                 self._run_attempt(attempt, subject)
             attempt.duration_s = Clock.monotonic() - started
-            self.width.note_concurrent_test(attempt.part.made)
+            self.width.note_concurrent_test(attempt.part.own_exchanges)
         except MustRunAlone as disturbed:
             self._is_troubled = True
             if disturbed.crowded:
@@ -371,7 +371,7 @@ class InFlight:
 
     def _last_exchange_of_others(self, attempt: Attempt) -> Exchange | None:
         """Return the last exchange of another running attempt, or None."""
-        made = (each.part.made for each in self._running if each is not attempt)
+        made = (each.part.own_exchanges for each in self._running if each is not attempt)
         return max((each[-1] for each in made if each), key=lambda exchange: exchange.observed.ended, default=None)
 
     def _run_attempt(self, attempt: Attempt, subject: Subject) -> None:
@@ -394,6 +394,6 @@ class InFlight:
 
 def have_overlapped(attempts: Iterable[Attempt]) -> bool:
     """True if all attempts were running at the same time, so that one event may explain all their results."""
-    made = [each.part.made for each in attempts if each.part.made]
+    made = [each.part.own_exchanges for each in attempts if each.part.own_exchanges]
     began = max((calls[0].started for calls in made), default=0.0)
     return all(began < calls[-1].started + calls[-1].elapsed_s for calls in made)

@@ -33,7 +33,7 @@ class State(Enum):
     GONE = auto()
 
 
-THERE = (State.NEW, State.OLD)
+EXISTING_STATES = (State.NEW, State.OLD)
 """The states of an existing thing: written by the current test, or by an earlier one."""
 
 
@@ -88,7 +88,7 @@ class Records:
 
     def is_there(self, thing: Thing) -> bool:
         """True if a thing may be in the store and, as far as is known, can be deleted."""
-        return thing in self._all and self._all[thing].state in THERE
+        return thing in self._all and self._all[thing].state in EXISTING_STATES
 
     def use_of(self, thing: Thing) -> Use:
         """Return the tests that may use a thing, as a `Use`; any test for an unknown thing."""
@@ -116,7 +116,7 @@ class Records:
         part = current_part()
         for each in part.family if part is not None else ():
             self._of_part.setdefault(each, []).extend(fresh)
-        for place, names in by_place(fresh).items():
+        for place, names in names_by_place(fresh).items():
             if place[3] != "vector" or place[2] is None:  # other vectors are deleted with their namespace
                 self._journal.add(place, names)
         return fresh
@@ -128,7 +128,7 @@ class Records:
 
     def change_records(self, things: Iterable[Thing], **changed: Any) -> None:
         """Change these members in the records of things. The journal drops deleted things."""
-        for place, names in by_place(things).items():
+        for place, names in names_by_place(things).items():
             for name in names:
                 self._all[place, name] = replace(self._all[place, name], **changed)
             if changed.get("state") is State.GONE:
@@ -141,12 +141,12 @@ class Records:
 
     def note_outcome(self, things: Iterable[Thing], *, is_success: bool) -> None:
         """Note the outcome of a write of things."""
-        for place, names in by_place(things).items():
+        for place, names in names_by_place(things).items():
             self._journal.note_outcome(place, names, is_success=is_success)
 
     def forget(self, things: Iterable[Thing]) -> None:
         """Remove the records of things that turned out not to exist."""
-        for place, names in by_place(things).items():
+        for place, names in names_by_place(things).items():
             for name in names:
                 self._all.pop((place, name), None)
             self._journal.remove(place, names)
@@ -184,7 +184,7 @@ class Store:
     def _make_room(self, thing: Thing) -> None:
         """Delete another thing if the store has no room for this thing."""
 
-    def _without_faults(self) -> AbstractContextManager[None]:
+    def _pause_faults(self) -> AbstractContextManager[None]:
         """Return a context in which planned faults do not affect the suite's own calls."""
         return nullcontext()
 
@@ -256,7 +256,7 @@ class Store:
             reply = Reply(subject.client.send(request, subject.component))
             self.note_reply(request, reply, ())
             return reply
-        with self._without_faults():
+        with self._pause_faults():
             found: Reply = subject.send(request)
         return found
 
@@ -266,7 +266,7 @@ class Store:
             if len(part) == 1 or self._subject.outages.lasting:
                 yield from (self.delete(*each) for each in part)
                 continue
-            with self._without_faults():
+            with self._pause_faults():
                 exchanges = self._subject.send_all([deletion_request(*each) for each in part])
             for exchange in exchanges:
                 self.note_reply(exchange.request, reply := Reply(exchange), ())
@@ -278,7 +278,7 @@ class Store:
             self.remove_leftovers(inputs.monotonic() + TIDY_S)
 
 
-def by_place(things: Iterable[Thing]) -> dict[Place, list[str]]:
+def names_by_place(things: Iterable[Thing]) -> dict[Place, list[str]]:
     """Return the names of things by place."""
     found: dict[Place, list[str]] = {}
     for place, name in things:

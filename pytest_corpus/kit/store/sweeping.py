@@ -20,7 +20,7 @@ Send = Callable[[Mapping[str, Any], str], Reply]
 def retry_when_asked(send: Send) -> Send:
     """Return a function that sends an envelope, and repeats it after the wait that an answer asks for."""
 
-    def sent(envelope: Mapping[str, Any], component: str) -> Reply:
+    def send_and_retry(envelope: Mapping[str, Any], component: str) -> Reply:
         reply = send(envelope, component)
         for pause_s in PAUSES_S:
             if not is_retryable(reply):
@@ -29,7 +29,7 @@ def retry_when_asked(send: Send) -> Send:
             reply = send(envelope, component)
         return reply
 
-    return sent
+    return send_and_retry
 
 
 def sweep(left: Leftovers, send: Send) -> tuple[int, int]:

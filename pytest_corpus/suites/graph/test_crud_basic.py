@@ -18,7 +18,7 @@ from pytest_corpus.kit.generation.histories import (
     require_strong_consistency,
 )
 from pytest_corpus.kit.generation.stateful import run_sequences
-from pytest_corpus.kit.outcomes import describe_number
+from pytest_corpus.kit.outcomes import describe_names
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.vocabulary import INJECTIONS, WORDS
 from pytest_corpus.spec.errors import PERMANENT
@@ -378,5 +378,5 @@ def write_and_read_properties(graph: Graph, values: dict[str, Any]) -> dict[str,
                 written |= dict.fromkeys(kinds, sandbox.id(kinds[0]))
     nodes = {node.get("id"): node["properties"] for node in sandbox.list_nodes()}
     missing = set(written.values()) - nodes.keys()
-    expect.check(not missing, "the node that was written", f"{describe_number(missing)} missing", "result.nodes")
+    expect.check(not missing, "the node that was written", f"{describe_names(missing)} missing", "result.nodes")
     return {kind: nodes[name].get(f"corpus_{kind}", ...) for kind, name in written.items()}

@@ -9,7 +9,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import expect_audited
 from pytest_corpus.kit.fixtures import core, rules, subject
 from pytest_corpus.kit.judgement import note_check
-from pytest_corpus.kit.outcomes import NotApplicable, describe_number, difference
+from pytest_corpus.kit.outcomes import NotApplicable, describe_names, difference
 from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.suites.graph.support.answers import items_of
 from pytest_corpus.suites.graph.support.component import Graph, graph
@@ -40,7 +40,7 @@ def test_a_traversal_reaches_what_is_in_its_depth(graph: Graph, requirement: str
         found = sandbox.node_names(result)
         if requirement == "GRA-TRAV-2":
             missing = wanted - found
-            expect.check(not missing, "every node in the depth", f"{describe_number(missing)} missing", "result.nodes")
+            expect.check(not missing, "every node in the depth", f"{describe_names(missing)} missing", "result.nodes")
             continue
         more = found - wanted - {f"n{start}"}
         expect.check(not more, f"no node beyond {depth} steps", f"{len(more)}", "result.nodes")

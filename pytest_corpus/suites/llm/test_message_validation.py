@@ -346,7 +346,7 @@ def streamed_calls(llm: LLM) -> list[tuple[list[str], list[str]]]:
 
     Empty if streams accept no tools, fail, or report no calls: no document offers tools for streams.
     """
-    if not llm.works("stream") or not (stream := stream_with_tools(llm)).finished:
+    if not llm.works("stream") or not (stream := stream_with_tools(llm)).is_finished:
         return []
     parts: dict[str, tuple[list[str], list[str]]] = {}
     for chunk in stream.chunks:

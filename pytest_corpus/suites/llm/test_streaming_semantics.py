@@ -139,5 +139,5 @@ def test_a_prompt_beyond_the_window_does_not_stream(llm: LLM, where: str) -> Non
     completions.require_refused_prompt(llm, reply)
     stream = llm.open_stream(**request)
     usages = [chunk.get("usage_so_far") for chunk in stream.chunks]
-    completions.require_overrun(llm, {"usage": usages[-1] if usages else None} if stream.finished else None)
+    completions.require_overrun(llm, {"usage": usages[-1] if usages else None} if stream.is_finished else None)
     expect.refusal(stream, "BadRequest")

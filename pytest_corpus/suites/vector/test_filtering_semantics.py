@@ -9,7 +9,7 @@ import pytest
 from pytest_corpus.kit import expect, vocabulary
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.fixtures import core, rules
-from pytest_corpus.kit.outcomes import NotApplicable, QuotaUsedUp, describe, describe_number, difference
+from pytest_corpus.kit.outcomes import NotApplicable, QuotaUsedUp, describe, describe_names, difference
 from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.suites.vector.support.answers import id_of, matches_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
@@ -380,5 +380,5 @@ def test_a_key_may_hold_values_of_several_types(vector: Vector) -> None:
         extra = [item["id"] for item in found if item not in (*right, *doubtful)]
         missing = [item["id"] for item in right if item not in found]
         with expect.resting_on("VEC-FILTER-1" if isinstance(wanted, str) else "VEC-FILTER-5"):
-            expect.check(not missing, f"{len(right)} matches", f"{describe_number(missing)} missing")
-        expect.check(not extra, f"{len(right)} matches", f"{describe_number(extra)} too many")
+            expect.check(not missing, f"{len(right)} matches", f"{describe_names(missing)} missing")
+        expect.check(not extra, f"{len(right)} matches", f"{describe_names(extra)} too many")

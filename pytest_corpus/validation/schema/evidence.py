@@ -18,7 +18,7 @@ def find_flaws(schema: str, value: object, part: str = "") -> list[str]:
         part: a name in the schema's ``$defs`` or ``properties``, if the value is only this part of a document.
     """
     found = []
-    for error in _validator(schema, part).iter_errors(_without_surrogates(value)):
+    for error in _validator(schema, part).iter_errors(_replace_surrogates(value)):
         place = ".".join(str(step) for step in error.instance_path) or "the whole document"
         # A message may begin with a long value; the fault is at its end.
         found.append(f"{printable(place)[:100]}: {shorten(printable(error.message), 200, end=130)}")
@@ -37,7 +37,7 @@ def first_flaw(schema: str, value: object, part: str = "") -> str:
     return next(iter(find_flaws(schema, value, part)), "")
 
 
-def _without_surrogates(value: object) -> object:
+def _replace_surrogates(value: object) -> object:
     """Return the value with lone surrogates replaced by question marks, because the validator refuses them."""
     return json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
 

@@ -274,27 +274,33 @@ class Responses(Completion):
         whole, numbers = _response(body, reply), counting()
         item = whole["output"][0]
 
-        def made(kind: str, **members: Any) -> bytes:
+        def response_event(kind: str, **members: Any) -> bytes:
             return event({"type": f"response.{kind}", "sequence_number": next(numbers), **members}, f"response.{kind}")
 
         begun = {**whole, "status": "in_progress", "output": [], "usage": None, "incomplete_details": None}
-        opening = made("created", response=begun) + made("in_progress", response=begun)
+        opening = response_event("created", response=begun) + response_event("in_progress", response=begun)
         inside = {"item_id": item["id"], "output_index": 0}
         empty = {**item, "status": "in_progress", **({"arguments": ""} if reply.tool else {"content": []})}
-        opening += made("output_item.added", output_index=0, item=empty)
+        opening += response_event("output_item.added", output_index=0, item=empty)
         if reply.tool is None:
             part = item["content"][0]
             inside |= {"content_index": 0}
-            opening += made("content_part.added", **inside, part={**part, "text": ""})
-            chunks = [made("output_text.delta", **inside, delta=text, logprobs=[]) for text in parts_of(reply.tokens)]
-            closing = made("output_text.done", **inside, text=reply.text, logprobs=[])
-            closing += made("content_part.done", **inside, part=part)
+            opening += response_event("content_part.added", **inside, part={**part, "text": ""})
+            chunks = [
+                response_event("output_text.delta", **inside, delta=text, logprobs=[])
+                for text in parts_of(reply.tokens)
+            ]
+            closing = response_event("output_text.done", **inside, text=reply.text, logprobs=[])
+            closing += response_event("content_part.done", **inside, part=part)
         else:
             arguments = item["arguments"]
-            chunks = [made("function_call_arguments.delta", **inside, delta=each) for each in fragments_of(arguments)]
-            closing = made("function_call_arguments.done", **inside, name=item["name"], arguments=arguments)
-        closing += made("output_item.done", output_index=0, item=item)
-        closing += made(whole["status"], response=whole)
+            chunks = [
+                response_event("function_call_arguments.delta", **inside, delta=each)
+                for each in fragments_of(arguments)
+            ]
+            closing = response_event("function_call_arguments.done", **inside, name=item["name"], arguments=arguments)
+        closing += response_event("output_item.done", output_index=0, item=item)
+        closing += response_event(whole["status"], response=whole)
         return Events(opening, chunks, closing)
 
 

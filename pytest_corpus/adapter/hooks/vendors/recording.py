@@ -261,7 +261,7 @@ class Recording:
         self._secrets.learn(_credentials(headers, url))
         address, _, query = url.partition("?")
         asked = self._secrets.mask_value(
-            {"method": method, "url": address, "query": _without_credentials(query), "body": _body(data)}
+            {"method": method, "url": address, "query": _drop_credentials(query), "body": _body(data)}
         )
         key = key_of(asked)
         with self._lock:
@@ -381,7 +381,7 @@ def _decode_bytes(part: str | Mapping[str, str]) -> bytes:
     return part.encode("utf-8", "replace") if isinstance(part, str) else base64.b64decode(part["base64"])
 
 
-def _without_credentials(query: str) -> str:
+def _drop_credentials(query: str) -> str:
     parts = query.split("&")
     return "&".join(
         f"{part.partition('=')[0]}={STARS}" if "=" in part and _CREDENTIALS.search(part.partition("=")[0]) else part

@@ -34,7 +34,7 @@ IN_STREAM_FORMS = ("reset", "truncated", "garbage", "unfinished")
 """The forms of a broken stream that need no event of the vendor's."""
 
 CUT, FLUSHED = 0.8, 0.5
-"""The shares of a stand-in's events that are cut, and that are sent without waiting for the next event."""
+"""The share of a stand-in's events that are cut, and the share after which nothing waits for the next event."""
 
 DEADLINE_HEADER = "x-deadline-ms"
 """The header in which an adapter may pass on its deadline. The suite chose the name; no vendor has one (R93)."""
@@ -54,8 +54,8 @@ class AnswerPart:
 class AnswerInParts:
     """An answer of a provider: its head, and its parts as they arrive.
 
-    Iterating over the parts raises OSError if the connection to the provider breaks. `cuts` chooses the places at
-    which `CutWrites` ends its writes; None sends each part as it is.
+    Iterating over the parts raises OSError if the connection to the provider breaks. `cuts` is the
+    random generator that chooses where `CutWrites` ends its writes; None means one write for each part.
     """
 
     status: int

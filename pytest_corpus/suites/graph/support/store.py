@@ -11,14 +11,14 @@ from pytest_corpus.kit.outcomes import Outage
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.store.leftovers import Kind, Place
 from pytest_corpus.kit.store.store import (
-    THERE,
+    EXISTING_STATES,
     State,
     Store,
     Thing,
     Use,
     Writes,
-    by_place,
     has_key,
+    names_by_place,
     parts_of,
     tenant_of,
 )
@@ -81,7 +81,7 @@ class GraphStore(Store):
 
     @property
     def has_much_data(self) -> bool:
-        return self._shared.crowded or len(self.written.select(*THERE, kind="node")) >= self.most_nodes
+        return self._shared.crowded or len(self.written.select(*EXISTING_STATES, kind="node")) >= self.most_nodes
 
     def is_full(self, reply: Reply | StreamReply) -> bool:
         return reply.is_a("ResourceExhausted") and reply.exchange.op.removeprefix("graph.") in WRITING
@@ -132,7 +132,7 @@ class GraphStore(Store):
         return any([*self._delete_things(lambda thing: not self.lasts(thing), least)])
 
     def remove_leftovers(self, until: float) -> None:
-        self.written.change_records(self.written.select(*THERE, State.STUCK), state=State.OLD, use=Use.ANY)
+        self.written.change_records(self.written.select(*EXISTING_STATES, State.STUCK), state=State.OLD, use=Use.ANY)
         for gone in self._delete_things(lambda _: True):
             if inputs.monotonic() > until or not (gone or not self._graph.outages.lasting):
                 return
@@ -140,7 +140,7 @@ class GraphStore(Store):
     def _delete_things(self, is_due: Callable[[Thing], bool], least: int = 1) -> Iterator[bool]:
         """Delete nodes and edges of earlier tests; yield for each request True if it deleted any."""
         for kind in reversed(KINDS) if self._shared.edges_go else KINDS:
-            places = by_place(filter(is_due, self.written.select(State.OLD, kind=kind)))
+            places = names_by_place(filter(is_due, self.written.select(State.OLD, kind=kind)))
             size = MOST_IDS if self._shared.takes_long_lists else self._graph.items_per_request
             parts = [(place, part) for place, names in places.items() for part in parts_of(names, size)]
             due = [each for each in parts if len(each[1]) >= least]
@@ -164,7 +164,7 @@ class GraphStore(Store):
         return False
 
     @contextmanager
-    def _without_faults(self) -> Iterator[None]:
+    def _pause_faults(self) -> Iterator[None]:
         with self._graph.client.provider.paused(), inputs.fact_scope("graph cleanup"):
             yield
 

@@ -350,7 +350,7 @@ def _expect_cut_off_once(subject: Subject, name: str, at_chunk: int | None) -> N
         expect_in_time(reply, budget_ms)
         return
     if not planned.fired and at_chunk:
-        if isinstance(reply, StreamReply) and not reply.finished:
+        if isinstance(reply, StreamReply) and not reply.is_finished:
             raise NotAssessed(Obstacle.NEVER_HUNG)
         raise NotApplicable("the stream has fewer chunks than the test needs")
     subject.faults.require_fired(planned)

@@ -216,9 +216,9 @@ class TestStreaming:
             fresh = subject.fresh()
             plan = fresh.faults.plan("slow", name, at_chunk=1, delay_ms=WORK_MS)
             stream = fresh.stream(name, fresh.requests.long(name), limit_s=limit_s)
-            if stream.finished or plan.fired:
+            if stream.is_finished or plan.fired:
                 break
-        expect.applicable(not stream.finished and plan.fired, "the stream has one chunk")
+        expect.applicable(not stream.is_finished and plan.fired, "the stream has one chunk")
         until = inputs.monotonic() + FREED_S
         while inputs.monotonic() < until and inputs.read("at work", lambda: plan.waiting):
             inputs.sleep(0.01)

@@ -374,10 +374,10 @@ def stream_with_fault(subject: Subject, kind: str, at_chunk: int | None, **optio
         is_cut = plan.form in ends and plan.on_wire
         ended = inputs.read("ended", lambda: is_cut and provider.calls() == before + 1)
         provider.clear()
-        if ended and stream.finished:
+        if ended and stream.is_finished:
             wanted = "an error, because the provider's stream ended without its last event"
             raise Violation(wanted, "a successful end").attach_exchanges(stream.exchange)
-        expect.applicable(not stream.finished, "the stream has fewer chunks, or goes on after the failure")
+        expect.applicable(not stream.is_finished, "the stream has fewer chunks, or goes on after the failure")
         return stream
 
     return try_with_fault(subject, attempt, lambda stream: stream.is_a(*subject.faults.error_classes(kind)))[1]

@@ -18,14 +18,14 @@ from pytest_corpus.kit.run_state import MIN_NAMESPACES
 from pytest_corpus.kit.store.leftovers import Place
 from pytest_corpus.kit.store.settling import postpone_deadline
 from pytest_corpus.kit.store.store import (
-    THERE,
+    EXISTING_STATES,
     State,
     Store,
     Thing,
     Use,
     Writes,
-    by_place,
     has_key,
+    names_by_place,
     parts_of,
     tenant_of,
 )
@@ -119,7 +119,7 @@ class VectorStore(Store):
     @property
     def existing_namespaces(self) -> list[Thing]:
         """The existing namespaces, the last used at the end."""
-        return self.written.select(*THERE, kind="namespace")
+        return self.written.select(*EXISTING_STATES, kind="namespace")
 
     def release(self, *, unlearn: bool) -> None:  # noqa: ARG002 - nothing that was learnt is in the way
         lasting = self._lasting_namespaces()
@@ -132,7 +132,7 @@ class VectorStore(Store):
             for things in parts_of(left, self._vector.main.store.together):
                 if not all([*map(self._note_drop, things, self._delete(things))]):
                     return
-            for place, names in by_place(self.written.select(*THERE, kind="vector")).items():
+            for place, names in names_by_place(self.written.select(*EXISTING_STATES, kind="vector")).items():
                 if len(names) > KEPT_VECTORS:
                     self._delete_vectors(place, names)
         except (*UNCALLABLE, Outage):
@@ -170,7 +170,7 @@ class VectorStore(Store):
         with main.settling.reading_at_once():
             return [*main.store.delete_each((place, [name]) for place, name in things)]
 
-    def _without_faults(self) -> AbstractContextManager[None]:
+    def _pause_faults(self) -> AbstractContextManager[None]:
         return self._vector.suite_calls()
 
     @property
@@ -275,7 +275,7 @@ class VectorStore(Store):
 
     def sweep(self, tenant: str | None) -> None:
         """Delete the suite's vectors in the default namespace of a tenant."""
-        for place, names in by_place(self.written.select(*THERE, kind="vector")).items():
+        for place, names in names_by_place(self.written.select(*EXISTING_STATES, kind="vector")).items():
             if place[2] is None and (self._vector.limits.tenants_share_data or place[1] == tenant):
                 self._delete_vectors(place, names)
         self._shared.ready.pop(self._vector.client, None)
@@ -294,7 +294,7 @@ class VectorStore(Store):
     def remove_leftovers(self, until: float) -> None:
         """Delete all remaining data, namespaces last, because queries show if a delete must be repeated."""
         self._vector.client.provider.clear()
-        for place, names in by_place(self.written.select(*THERE, State.STUCK, kind="vector")).items():
+        for place, names in names_by_place(self.written.select(*EXISTING_STATES, State.STUCK, kind="vector")).items():
             if place[2] is None and inputs.monotonic() < until and not self._vector.outages.lasting:
                 self._delete_vectors(place, names)
         missed: list[Thing] = []

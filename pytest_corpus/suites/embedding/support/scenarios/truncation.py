@@ -90,7 +90,7 @@ def expect_whole(reply: Reply, text: str) -> None:
 def has_embedding(reply: Reply | StreamReply) -> bool:
     """True if the answer for one text has an embedding."""
     if isinstance(reply, StreamReply):
-        return reply.finished
+        return reply.is_finished
     return reply.is_success and bool(embeddings_of(reply.result)) and not failures_of(reply.result)
 
 

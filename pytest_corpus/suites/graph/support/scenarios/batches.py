@@ -12,7 +12,7 @@ from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect, vocabulary
 from pytest_corpus.kit.answer_cache import cached, remembered
 from pytest_corpus.kit.judgement import reading_separately
-from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, describe_number, difference
+from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, describe_names, difference
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.graph.support.answers import items_of
@@ -282,7 +282,7 @@ def expect_every_node_once(sandbox: GraphSandbox, pages: Iterable[list[Mapping[s
             expect.check(not again, "each node once", f"{again} again", "result.nodes")
         mine |= set(found)
     missing, more = wanted - mine, mine - wanted
-    expect.check(not missing, f"{len(wanted)} nodes", f"{describe_number(missing)} missing", "result.nodes")
+    expect.check(not missing, f"{len(wanted)} nodes", f"{describe_names(missing)} missing", "result.nodes")
     expect.check(not more, f"{len(wanted)} nodes", f"{len(more)} more", "result.nodes")
 
 

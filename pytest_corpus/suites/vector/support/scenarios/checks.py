@@ -10,7 +10,7 @@ from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit import expect, vocabulary
 from pytest_corpus.kit.answer_cache import remembered, remembered_by_all
 from pytest_corpus.kit.judgement import look_at, note_condition_held, reading_separately
-from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Violation, describe_number, difference
+from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Violation, describe_names, difference
 from pytest_corpus.kit.reply import Reply, error_names, failed_items
 from pytest_corpus.kit.store.results import failed_indexes, processed_count
 from pytest_corpus.kit.vocabulary import group_words
@@ -47,7 +47,7 @@ def expect_present(sandbox: VectorSandbox, *items: Item) -> dict[str, Mapping[st
     note_condition_held()  # a finding then shows the queries and the last writes
     found = sandbox.contents()
     missing = [item["id"] for item in items if item["id"] not in found]
-    expect.check(not missing, f"all of {len(items)} vectors", f"{describe_number(missing)} missing", "result.matches")
+    expect.check(not missing, f"all of {len(items)} vectors", f"{describe_names(missing)} missing", "result.matches")
     return found
 
 
