@@ -53,7 +53,7 @@ class Folded:
     choices: list[list[Schema]] = field(default_factory=list)
 
     def schema_of_key(self, key: str) -> Schema | None:
-        """The schema for the value of a key; None if the key is refused."""
+        """Return the schema for the value of a key; None if the key is refused."""
         said = list(self.properties.get(key, ()))
         for keys, patterns, others in self.closures:
             matching = [schema for pattern, schema in patterns.items() if re.search(pattern, key)]

@@ -19,7 +19,7 @@ from pytest_corpus.redaction import redact_path, shorten
 
 Score = Callable[..., Any]
 """The function of a scorer: it gets `output, raw_output, input, expected, metadata` by name, and returns a number, a
-boolean, or an awaitable of one."""
+boolean, or an awaitable of either."""
 
 LONGEST_OUTPUT = 2**20
 """The most characters of an answer; a longer answer fails, because no check can process it within its budget."""

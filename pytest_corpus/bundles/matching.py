@@ -110,7 +110,7 @@ def _compare(expected: Any, got: Any, path: tuple[str | int, ...], found: list[D
 
 
 def _are_equal(expected: Any, got: Any) -> bool:
-    """Compare two values that are not both objects or both lists; a boolean is not a number."""
+    """True if two values are equal that are not both objects or both lists; a boolean is not a number."""
     if isinstance(expected, str) and isinstance(got, str):
         return expected.strip() == got.strip()
     if isinstance(expected, bool) or isinstance(got, bool):

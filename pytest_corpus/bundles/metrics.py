@@ -24,7 +24,7 @@ def is_scipy_installed() -> bool:
 
 
 def _case_means(cases: Cases) -> tuple[float, Any]:
-    """Return the mean of all numbers, and one number per case; those numbers have the same mean and its variance.
+    """Return the mean of all numbers, and one number per case; their spread shows how uncertain the mean is.
 
     Samples of one case are similar, so the sampling unit is the case (linearised ratio of sums).
     """

@@ -164,7 +164,7 @@ class BundleSession:
         store: creates the store of a run.
         functions: returns the plugin functions for the name of a hook and a bundle file.
         adapters: returns the adapters under test of a component.
-        scorer_source: the end of a message: how the user can supply a missing scorer.
+        scorer_source: the end of an error message, which says how the user can supply a missing scorer.
     """
 
     def __init__(

@@ -28,7 +28,7 @@ def add_format_argument(parser: argparse.ArgumentParser, **more: str) -> None:
 
 
 def add_actions(parser: argparse.ArgumentParser) -> Callable[[str, str, Callable[..., int]], argparse.ArgumentParser]:
-    """Prepare a command for actions. The result adds one action: its name, its summary and its function."""
+    """Prepare a command for actions; return a function that adds an action by its name, summary and function."""
     below = parser.add_subparsers(dest="action", metavar="ACTION")
     parser.set_defaults(**{ACTIONS: below.choices})
 

@@ -31,7 +31,7 @@ def _list(given: argparse.Namespace) -> int:
 
 
 def _edition_facts(edition: Edition) -> dict[str, Any]:
-    """Return the facts of an edition as JSON. Its preview are the requirements that only the catalogue has."""
+    """Return the facts of an edition as JSON. `preview` lists requirements that are not yet part of the edition."""
     preview = [entry.id for entry in catalogue().values() if edition.with_level(entry).level == editions.PREVIEW]
     return {
         "name": edition.name,

@@ -146,7 +146,7 @@ class RecordedInstance:
         self.remote: Any = _remote_facts(facts) if facts["transport"] else None
 
     def open(self, _components: tuple[str, ...]) -> None:
-        """Do nothing except counting, because a transcript needs no connection."""
+        """Count the call, and do nothing else, because a transcript needs no connection."""
         self.generation += 1
 
     def new_instance(self, hooks: InstanceHooks, _call_timeout: float) -> RecordedInstance:

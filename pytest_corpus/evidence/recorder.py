@@ -38,7 +38,7 @@ class RecordedTest:
     readings: dict[str, dict[str, list[Any]]] = field(default_factory=dict)
 
     def position_of(self, exchange: Exchange | None, story: Story | None = None) -> dict[str, Any]:
-        """Return the positions in the transcript of an exchange, and of the exchanges that a finding's story tells.
+        """Return the positions in the transcript of an exchange, and of the exchanges in a finding's story.
 
         A position is the number of the exchange in its test, from 1, with the test's name if it is not this test.
         """

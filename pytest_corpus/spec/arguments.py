@@ -88,7 +88,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
 class Alternative:
     """A key that SCHEMA 6.3 accepts instead of a key that the request schema requires.
 
-    The object at `path`, which is written as in `Choice`, has `key`, the required one, or `other`.
+    The object at `path` (written as in `Choice`) has the required `key`, or `other` instead.
     """
 
     key: str

@@ -38,8 +38,8 @@ class Dialect:
 
     Attributes:
         spellings: the spellings of the query for each purpose.
-        certain: True if an adapter of this language must accept one of the spellings; otherwise an adapter that accepts
-            none is not assessed, unless it even refuses `plain`.
+        certain: True if an adapter of this language must accept one of the spellings. Otherwise an adapter that accepts
+            none is not assessed; it is at fault only if it also refuses `plain`.
         plain: a query that every adapter of the language accepts.
         supplied: the purposes whose spellings come from the user.
     """

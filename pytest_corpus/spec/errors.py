@@ -212,7 +212,7 @@ FORMS: dict[str, tuple[str, ...]] = {
     "unfinished": ("network",),
     "garbage": ("unexpected",),
 }
-"""Other forms of a kind on the wire of a provider with an address, each with the kinds that have it.
+"""Other forms of faults on the wire of a provider with an address, each with the kinds of faults that have it.
 
 ``retry_after_seconds``, ``retry_after_date``: the hint stands in `Retry-After` alone, in whole seconds or as a date.
 ``in_answer``: a good answer says that the rest of it was filtered. ``reset``: the connection is reset. ``truncated``:
@@ -221,4 +221,4 @@ last event; elsewhere it is ``truncated``. ``garbage``: the answer is not valid 
 """
 
 IN_STREAM = {"network": "reset", "gateway_timeout": "truncated"}
-"""The forms of kinds for which a stream that has begun has no event."""
+"""The form in which a begun stream fails, for each kind of fault that no event of the stream expresses."""

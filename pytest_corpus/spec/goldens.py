@@ -282,7 +282,7 @@ BRANCHES: Final[Mapping[str, str]] = {
     "success_batch": "total_tokens",
     "graph_batch": "success",
 }
-"""For a word in a file name, the key that selects a branch of a union: the branch that requires it."""
+"""For a part of a file name, a key: the golden uses the branch of a union that requires this key."""
 
 USUAL: Final = frozenset(("processed_count", "embeddings", "total_texts"))
 """Keys whose branch of a union is chosen if the file name selects none."""

@@ -23,8 +23,8 @@ class Operation:
         capability: the flag that may deny the operation; None if it must be offered.
         optional: True if no signature in SPECIFICATION 7 to 10 names it, so that it need not be offered.
         payload: the schema of the content of `result` or `chunk`.
-        works: the requirement that a plain request succeeds.
-        shaped: the requirement on the shape of the answer.
+        works: the id of the requirement by which a plain request must succeed.
+        shaped: the id of the requirement on the shape of the answer.
         lists: the key of the list in the result that tests need.
         filled: True if a plain request never gets an empty list.
     """
@@ -61,7 +61,7 @@ class Operation:
 
 
 def _read_table(table: str) -> Iterator[Operation]:
-    """Yield the operations of a table with two lines each: `op: does`, then attributes; one without a value is True."""
+    """Yield the operations of a table with two lines each: `op: does`, then attributes, whose default value is True."""
     lines = iter(table.strip().splitlines())
     for head in lines:
         op, _, does = head.partition(": ")

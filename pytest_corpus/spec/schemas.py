@@ -104,7 +104,7 @@ SHARED: dict[str, dict[tuple[str, ...], str]] = {
 }
 """The schemas of each folder besides those of operations, by the editions that have separate files for them.
 
-A name is without its component; in the folder ``common`` it has none.
+Names are written without the component; in the folder ``common`` they have none.
 """
 
 

@@ -36,7 +36,7 @@ VECTORS = frozenset(("vector", "query_vector", "embedding"))
 """Keys whose values are vectors."""
 
 LISTS = frozenset(("messages", "texts", "stop_sequences", "embeddings", "vectors", "args"))
-"""Keys of containers; users may put content there by mistake that belongs one level deeper."""
+"""Keys of containers. By mistake, users may put content there that belongs one level deeper."""
 
 
 MAX_FRAME_BYTES: Final = 1_048_576

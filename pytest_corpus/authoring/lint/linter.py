@@ -156,7 +156,7 @@ def check_compatibility(tree: Tree) -> Iterator[LintFinding]:
     The values are generated from the older schema, so each finding has an example. A stricter rule that refuses none of
     the generated values is not found.
     """
-    if not _is_sound(tree):
+    if not _can_generate_values(tree):
         return  # other rules report the broken schemas
     registry = SchemaRegistry(tree.root)
     folder = Folder(lambda uri: tree.documents[uri.removeprefix(BASE_URI)])
@@ -168,7 +168,8 @@ def check_compatibility(tree: Tree) -> Iterator[LintFinding]:
     yield from unique
 
 
-def _is_sound(tree: Tree) -> bool:
+def _can_generate_values(tree: Tree) -> bool:
+    """True if every file can be read and satisfies the rules without which no values can be generated."""
     rules = (
         documents.check_document_ids,
         documents.check_metaschema,

@@ -194,7 +194,7 @@ def apply_operator(budget: StepBudget, operation: Callable[[Any, Any], Any], lef
 
 
 _PERCENT = re.compile(r"[%)][#0\- +]*(\d*)(?:\.(\d*))?", re.ASCII)
-"""A conversion of `%` formatting, from its sign or the end of its key, with its width and precision."""
+"""Matches a conversion of `%` formatting, from its `%` or the `)` that ends its key, up to width and precision."""
 
 
 def _reserve_formatted(budget: StepBudget, text: str, given: Any) -> None:

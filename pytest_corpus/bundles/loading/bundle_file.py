@@ -178,6 +178,7 @@ class _BundleLoader:
         return bundle
 
     def _collect_problems(self, work: Callable[[], T], *path: Key) -> T | None:
+        """Return the result of a function; if it fails, add the problems and return None."""
         try:
             return work()
         except BundleError as error:

@@ -45,7 +45,7 @@ async def _await_result(found: Any) -> Any:
 
 
 Complete = Callable[[CompletionRequest], Any]
-"""The function of a provider: it returns an `Answer`, a text, or an awaitable of one, or raises `ProviderError`."""
+"""The function of a provider: it returns an `Answer`, a text, or an awaitable of either, or raises `ProviderError`."""
 
 
 class HookProvider(BundleProvider):

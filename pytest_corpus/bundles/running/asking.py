@@ -70,7 +70,7 @@ class Asking:
     """True if results keep the prompts and answers of samples that did not pass."""
 
     keeps_passing: bool = False
-    """True if results also keep those of samples that passed."""
+    """True if results also keep the prompts and answers of samples that passed."""
 
     pause: Callable[[float], None] = time.sleep
 

@@ -154,7 +154,7 @@ def key_of(provider: str, request: CompletionRequest) -> str:
 
 _ASKED = ("model", "prompt", "system", "temperature", "max_tokens", "sample")
 _KEPT = ("text", "finish_reason", "prompt_tokens", "completion_tokens", "total_tokens", "cached", "id")
-"""The fields of a request and of an answer that are recorded; `cached` and `id` mark samples of a cache on replay."""
+"""The recorded fields of an answer. `cached` and `id` show in a replay which samples came from a cache."""
 
 
 def _request_members(provider: str, request: CompletionRequest) -> dict[str, Any]:

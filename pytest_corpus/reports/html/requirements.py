@@ -69,7 +69,7 @@ class PageContent:
 
     @cached_property
     def causes(self) -> list[tuple[tuple[str, str, str], int]]:
-        """The reasons why requirements are not assessed, with their numbers, most frequent first.
+        """The reasons why requirements are not assessed, each with the number of requirements, most frequent first.
 
         A reason is a kind (blocked, keyword or reason), a component and a text.
         """
