@@ -61,7 +61,7 @@ class Folded:
         return None if False in said else {"allOf": [schema for schema in said if schema is not True]}
 
     @property
-    def optional_keys(self) -> frozenset[str]:
+    def branch_keys(self) -> frozenset[str]:
         """The keys that at least one branch of a union requires."""
         return frozenset(key for branches in self.choices for branch in branches for key in _required_keys(branch))
 

@@ -183,7 +183,7 @@ class Tree:
         return self._read[1]
 
     @property
-    def complete(self) -> bool:
+    def is_complete(self) -> bool:
         """True if every file of the table could be read."""
         return len(self.documents) == len(self.listed)
 

@@ -14,7 +14,16 @@ from pytest_corpus.bundles.loading.bundle import NOT_GIVEN, Bundle, Case, Rubric
 from pytest_corpus.bundles.matching import as_text, find_differences, name_type, parse_json, to_json
 from pytest_corpus.bundles.providers.hook import call_function
 from pytest_corpus.bundles.providers.protocol import Answer, BundleProvider, CompletionRequest, ProviderError
-from pytest_corpus.bundles.results import FAILED, NO_SCORES, PASSED, CaseContent, NotScored, Reason, Sample, Scored
+from pytest_corpus.bundles.results import (
+    FAILED,
+    NO_SCORES,
+    PASSED,
+    CaseContent,
+    NotScored,
+    Reason,
+    Sample,
+    ScorerResult,
+)
 from pytest_corpus.redaction import redact_path, shorten
 
 Score = Callable[..., Any]
@@ -134,7 +143,7 @@ def _check_scores(
             continue
         scores[scorer.name] = found
         said: tuple[str, ...] = ()
-        if isinstance(given, Scored):
+        if isinstance(given, ScorerResult):
             said = given.remarks
             remarks += said
             scores |= {} if given.agreement is None else {f"agreement_{scorer.name}": given.agreement}
@@ -160,7 +169,7 @@ class Judge:
     scorer: Scorer
     provider: BundleProvider
 
-    def score(self, asked: CompletionRequest, ask: Ask, names: Mapping[str, Any]) -> Scored | None:
+    def score(self, asked: CompletionRequest, ask: Ask, names: Mapping[str, Any]) -> ScorerResult | None:
         """Return the score of an answer; None if the scorer needs an expected answer and the case has none.
 
         Args:
@@ -172,12 +181,12 @@ class Judge:
             ProviderError: the provider gives no score.
         """
         if self.scorer.rubric is not None:
-            return self._grade_samples(self.scorer.rubric, asked, ask, names)
+            return self._grade_by_rubric(self.scorer.rubric, asked, ask, names)
         if not asked.has_expected:
             return None
         answer, expected = (_text(names[name]) for name in ("output", "expected"))
         if not answer.strip() or not expected.strip():
-            return Scored(float(answer.strip() == expected.strip()))
+            return ScorerResult(float(answer.strip() == expected.strip()))
         assert self.scorer.similarity is not None
         request = CompletionRequest(
             answer,
@@ -190,9 +199,11 @@ class Judge:
             asked.case,
             sample=asked.sample,
         )
-        return Scored(float(ask(request).text))
+        return ScorerResult(float(ask(request).text))
 
-    def _grade_samples(self, rubric: Rubric, asked: CompletionRequest, ask: Ask, names: Mapping[str, Any]) -> Scored:
+    def _grade_by_rubric(
+        self, rubric: Rubric, asked: CompletionRequest, ask: Ask, names: Mapping[str, Any]
+    ) -> ScorerResult:
         parts = {"rubric": rubric.text, "system": asked.system, "prompt": asked.prompt}
         parts |= {"expected": _text(names["expected"]) if asked.has_expected else None, "answer": names["raw_output"]}
         prompt = "\n\n".join(f"<{name}>\n{text}\n</{name}>" for name, text in parts.items() if text is not None)
@@ -215,7 +226,7 @@ class Judge:
         pairs = list(combinations([score >= self.scorer.minimum for score in scores], 2))
         agreement = sum(one == other for one, other in pairs) / len(pairs) if pairs else None
         said = tuple(f"{self.scorer.name} {score:g}: {reason}" for score, reason in found)
-        return Scored(sum(scores) / len(scores), agreement, said)
+        return ScorerResult(sum(scores) / len(scores), agreement, said)
 
 
 def _text(value: Any) -> str:

@@ -56,7 +56,7 @@ def find_differences(expected: Any, raw: str, how: str) -> list[Difference]:
     if how == "ignore":
         return []
     if how in TEXT_MATCHES:
-        return _compare_as_text(str(expected), raw, how)
+        return _search_text(str(expected), raw, how)
     output = parse_json(raw)
     if isinstance(expected, str):
         return _text_differences(expected, raw, output, exact=how == "exact")
@@ -65,7 +65,7 @@ def find_differences(expected: Any, raw: str, how: str) -> list[Difference]:
     return found[:10]
 
 
-def _compare_as_text(expected: str, raw: str, how: str) -> list[Difference]:
+def _search_text(expected: str, raw: str, how: str) -> list[Difference]:
     said = {"contains": "the text is not contained in the answer"}.get(
         how, "the regular expression is not found in the answer"
     )

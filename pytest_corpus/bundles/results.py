@@ -59,7 +59,7 @@ def _sum(one: Any, other: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Scored:
+class ScorerResult:
     """The result of a scorer that asks a provider: the score, the agreement of several grades, their explanations."""
 
     score: float

@@ -17,9 +17,9 @@ from pytest_corpus.bundles.loading.bundle_file import load_bundle
 from pytest_corpus.bundles.providers.corpus import SimilarityProvider
 from pytest_corpus.bundles.providers.protocol import BundleProvider
 from pytest_corpus.bundles.providers.registry import make_provider
-from pytest_corpus.bundles.reporting.section import Head, failure_message, shown_metrics
+from pytest_corpus.bundles.reporting.section import Head, failure_message, metrics_to_show
 from pytest_corpus.bundles.results import CaseResult
-from pytest_corpus.bundles.running.asking import Asking
+from pytest_corpus.bundles.running.asking import CaseRunner
 from pytest_corpus.bundles.running.cassettes import Cassettes, mode_of
 from pytest_corpus.bundles.running.pool import Pool
 from pytest_corpus.bundles.running.shards import select_cases
@@ -62,7 +62,7 @@ class BundleRun:
     bundle: Bundle
     provider: str
     adapter: str
-    asking: Asking
+    asking: CaseRunner
     cases: tuple[Case, ...]
     options: BundleOptions
     make_store: Callable[["BundleRun"], CaseStore]
@@ -142,7 +142,7 @@ class BundleRun:
             cases=tuple(case.id for case in bundle.cases),
             selected=len(self.selected),
             thresholds=bundle.thresholds,
-            metrics=shown_metrics(bundle),
+            metrics=metrics_to_show(bundle),
             cassettes=self.cassettes,
             samples=bundle.samples,
             currency=bundle.currency,
@@ -188,7 +188,7 @@ class BundleSession:
         bundle = load_bundle(path)
         found = [
             self._prepare_run(each, chosen)
-            for each in bundle.each_variant
+            for each in bundle.variant_bundles
             for chosen in choose_providers(each, self.options.providers, list(self._adapters("llm")))
         ]
         labels = [run.label for run in found]
@@ -208,7 +208,7 @@ class BundleSession:
         is_mock = chosen.choice.name == "mock"
         mode = "off" if is_mock else mode_of(options.cassettes, bundle.folder, os.environ)
         provider = self._provider(bundle, chosen, plays=mode == "none")
-        asking = Asking(
+        asking = CaseRunner(
             bundle,
             chosen.choice,
             provider,

@@ -8,7 +8,7 @@ from typing import Any
 from pytest_corpus.bundles.reporting.section import Head, build_sections, label_of
 from pytest_corpus.bundles.results import CaseResult
 from pytest_corpus.reports import json_report
-from pytest_corpus.reports.checking.combining import NotCombinable, ShardReport, check_numbers, check_shard
+from pytest_corpus.reports.checking.combining import NotCombinable, ShardReport, check_shard_numbers, to_shard_report
 from pytest_corpus.reports.checking.reconstruction import start_of
 from pytest_corpus.reports.checking.verification import first_names
 from pytest_corpus.reports.text import printable
@@ -23,8 +23,8 @@ def combine_reports(reports: Sequence[tuple[str, Mapping[str, Any]]]) -> tuple[d
     Raises:
         NotCombinable: the reports are not all shards of one run, each complete and present once.
     """
-    parts = sorted((check_shard(name, document) for name, document in reports), key=lambda each: each.shard.number)
-    check_numbers(parts)
+    parts = sorted((to_shard_report(name, document) for name, document in reports), key=lambda each: each.shard.number)
+    check_shard_numbers(parts)
     first = parts[0]
     for each in parts[1:]:
         if each.document.get("budget") != first.document.get("budget"):

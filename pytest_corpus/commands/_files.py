@@ -42,7 +42,7 @@ class Document:
     flaw: str = ""
 
 
-def shown_name(name: str) -> str:
+def display_name(name: str) -> str:
     """Return the name of a file, or "stdin", for messages."""
     return "stdin" if name == STDIN else name
 
@@ -63,7 +63,7 @@ def open_file(name: str) -> Iterator[BinaryIO]:
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise CommandError(f"{shown_name(name)}: cannot be read: {error.strerror or error}") from None
+        raise CommandError(f"{display_name(name)}: cannot be read: {error.strerror or error}") from None
 
 
 def read_bytes(name: str, limit: int = MAX_BYTES) -> bytes:
@@ -71,7 +71,7 @@ def read_bytes(name: str, limit: int = MAX_BYTES) -> bytes:
     with open_file(name) as file:
         data = file.read(limit + 1)
     if len(data) > limit:
-        raise CommandError(f"{shown_name(name)}: {_size_message(limit)}")
+        raise CommandError(f"{display_name(name)}: {_size_message(limit)}")
     return data
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from pytest_corpus.commands import CommandError
-from pytest_corpus.commands._files import read_bytes, shown_name
+from pytest_corpus.commands._files import display_name, read_bytes
 from pytest_corpus.reports.reading import read_report
 from pytest_corpus.reports.signing import dsse, intoto, keyless
 from pytest_corpus.reports.text import VERDICT_WORDS, printable
@@ -35,17 +35,17 @@ class Signer:
         name: the description for messages.
         by: the id of the key, or the identity.
         suffix: the suffix of its signed files.
-        opened: checks the signature in a file's bytes and returns the signed payload.
+        open_payload: checks the signature in a file's bytes and returns the signed payload.
     """
 
     name: str
     by: str
     suffix: str
-    opened: Callable[[bytes], bytes]
+    open_payload: Callable[[bytes], bytes]
 
 
 @dataclass(frozen=True, slots=True)
-class Signed:
+class SignedStatement:
     """The content of a statement with a valid signature.
 
     Attributes:
@@ -66,7 +66,7 @@ class SignatureResult:
     """The result of a check: the faults (one sentence each), the statement or None, and the checked report or empty."""
 
     faults: list[str]
-    signed: Signed | None = None
+    signed: SignedStatement | None = None
     report: str = ""
 
 
@@ -109,7 +109,7 @@ def _read_key(option: str, name: str, load: Callable[[bytes], _Key]) -> _Key:
             raise CommandError(f"{option} {name}: there is no environment variable {variable}")
         return load(os.environ[variable].encode("utf-8", "surrogateescape"))
     except dsse.KeyFileError as error:
-        raise CommandError(f"{option} {shown_name(name)}: {error}") from None
+        raise CommandError(f"{option} {display_name(name)}: {error}") from None
 
 
 def statement_target(report: str, output: str | None, key: str, suffix: str = dsse.SUFFIX) -> Path:
@@ -153,8 +153,8 @@ def check_signature(
         said = f"there is no such file, so {report} is not signed; name its signed statement with --signature"
         raise CommandError(f"{envelope}: {said}")
     try:
-        payload = signer.opened(bounded.read_contents(Path(envelope)))
-        signed = Signed(signer.by, **intoto.read_claims(payload))
+        payload = signer.open_payload(bounded.read_contents(Path(envelope)))
+        signed = SignedStatement(signer.by, **intoto.read_claims(payload))
         if report and not faults:
             document, _ = read_report(Path(report))
             if signed.report_sha256 != document["sha256"]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_corpus.commands import FINDINGS, FINE, USAGE, CommandError
 from pytest_corpus.commands import _console as console
-from pytest_corpus.commands._files import LINES, MAX_BYTES, STDIN, Document, list_files, read_documents, shown_name
+from pytest_corpus.commands._files import LINES, MAX_BYTES, STDIN, Document, display_name, list_files, read_documents
 from pytest_corpus.redaction import describe_value, printable
 from pytest_corpus.spec.goldens import GOLDENS
 from pytest_corpus.spec.operations import BY_OP
@@ -43,7 +43,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 @dataclass(slots=True)
-class _File:
+class _FileResult:
     file: str
     documents: int = 0
     invalid: int = 0
@@ -75,7 +75,7 @@ def run(given: argparse.Namespace) -> int:
         check = _Checker(given, schemas, progress, alone=len(files) == 1 and not results)
         for number, name in enumerate(files):
             if len(files) > 1:
-                progress.at(number, shown_name(name))
+                progress.at(number, display_name(name))
             results.append(check.check_file(name))
     counts = {
         "documents": sum(result.documents for result in results),
@@ -98,16 +98,16 @@ def run(given: argparse.Namespace) -> int:
     return FINDINGS if counts["invalid"] else FINE
 
 
-def _collect_files(names: list[str]) -> tuple[list[str], list[_File]]:
+def _collect_files(names: list[str]) -> tuple[list[str], list[_FileResult]]:
     """Return the files to check, and a result with an error for each folder that has none."""
     files: list[str] = []
-    errors: list[_File] = []
+    errors: list[_FileResult] = []
     for name in names:
         try:
             files += list_files(name)
         except CommandError as error:
             console.warn(f"{PROG}: {error}")
-            errors.append(_File(name, error=str(error)))
+            errors.append(_FileResult(name, error=str(error)))
     return files, errors
 
 
@@ -120,9 +120,9 @@ class _Checker:
         self.given, self.schemas, self.progress, self.alone = given, schemas, progress, alone
         self.held = 0
 
-    def check_file(self, name: str) -> _File:
+    def check_file(self, name: str) -> _FileResult:
         """Check all documents of a file; return its result."""
-        result = _File(shown_name(name))
+        result = _FileResult(display_name(name))
         by_line = self.given.lines or name.endswith(LINES)
         try:
             for document in read_documents(name, lines=by_line, limit=self.given.max_bytes):
@@ -136,7 +136,7 @@ class _Checker:
             console.warn(f"{PROG}: {error}")
         return result
 
-    def _check_document(self, name: str, document: Document, result: _File) -> None:
+    def _check_document(self, name: str, document: Document, result: _FileResult) -> None:
         where = f"{result.file}:{document.line}" if document.line else result.file
         if document.flaw:
             problem = {"path": "", "rule": "json", "message": printable(document.flaw)}
@@ -149,9 +149,9 @@ class _Checker:
             schema = self.given.schema or schema_for(name, document.value, self.given.schema_version)
         except CommandError as error:
             raise CommandError(f"{where}: {error}") from None
-        self._check_against(where, schema, document, result)
+        self._check_against_schema(where, schema, document, result)
 
-    def _check_against(self, where: str, name: str, document: Document, result: _File) -> None:
+    def _check_against_schema(self, where: str, name: str, document: Document, result: _FileResult) -> None:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DeprecatedFieldWarning)  # reported below, with the file and the line
@@ -162,7 +162,7 @@ class _Checker:
             self._add_finding(result, document, held, refused)
             result.schemas.add(refused.schema)
             if self.given.format == "text":
-                self._say_refused(where, refused)
+                self._print_violations(where, refused)
             return
         meant, edition = self.schemas.table.resolve(name, self.given.schema_version)
         schema = meant.name
@@ -176,7 +176,7 @@ class _Checker:
 
     def _add_finding(
         self,
-        result: _File,
+        result: _FileResult,
         document: Document,
         problems: list[dict[str, Any]],
         refused: SchemaValidationError | None = None,
@@ -188,7 +188,7 @@ class _Checker:
             golden = getattr(refused, "golden", None)
             result.findings.append({"line": document.line, **about, "problems": problems, "golden": golden})
 
-    def _say_refused(self, where: str, refused: SchemaValidationError) -> None:
+    def _print_violations(self, where: str, refused: SchemaValidationError) -> None:
         self.progress.clear()
         console.print_verdict(where, console.make_red("not a valid"), f"{refused.schema} (edition {refused.edition})")
         problems = refused.problems

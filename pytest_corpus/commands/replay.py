@@ -118,7 +118,7 @@ def read_findings(transcript: Transcript) -> Iterator[RecordedFinding]:
     """Yield the findings in order. A finding that several tests found occurs once for each test."""
     number = 0
     for (adapter, test, repetition), trace in transcript.tests.items():
-        ended = trace.ended or {"findings": ()}
+        ended = trace.last_line or {"findings": ()}
         for each in ended["findings"]:
             number += 1
             yield RecordedFinding(
@@ -274,7 +274,7 @@ def _tests_of(component: str, profile: str) -> Collection[str]:
 
 def _judge_absence(trace: TestTrace | None) -> tuple[str, str]:
     """Return the result for a finding that did not occur again: FIXED, or UNKNOWN with the reason."""
-    ended = trace.ended if trace else None
+    ended = trace.last_line if trace else None
     if ended is None:
         return UNKNOWN, "the test did not run"
     if ended["outcome"] in ("not_assessed", "not_applicable", "error"):

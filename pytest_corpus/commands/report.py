@@ -87,7 +87,7 @@ def _merge(given: argparse.Namespace) -> int:
         suffix = ".json" if given.format == "json" else ".md"
         rest = ""
         if suffix == ".md":
-            merged["chapters"] = matrix.unsatisfied_rows(merged["chapters"])
+            merged["chapters"] = matrix.keep_unsatisfied_rows(merged["chapters"])
             rest = "\nWhat every adapter satisfies is left out; -o matrix.md or matrix.html has all.\n"
         return _say(formats.render(merged, suffix, formats.MATRIX_FORMATS) + rest)
     return _write(given, formats.render(merged, target[1], formats.MATRIX_FORMATS), target[0])

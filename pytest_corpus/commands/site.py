@@ -73,7 +73,7 @@ def _read_statements(given: argparse.Namespace, folder: Path, target: Path) -> d
     for signer in signers:
         for path in sources.find_statements(folder, target, signer.suffix):
             with suppress(bounded.FileRefused, dsse.EnvelopeError, ValueError):
-                payload = signer.opened(bounded.read_contents(path))
+                payload = signer.open_payload(bounded.read_contents(path))
                 found.setdefault(intoto.read_claims(payload)["report_sha256"], []).append((payload, signer.by))
     return found
 

@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 
 from pytest_corpus.commands import FINDINGS, FINE, USAGE, CommandError
 from pytest_corpus.commands import _console as console
-from pytest_corpus.commands._files import STDIN, describe_foreign_file, open_file, shown_name
+from pytest_corpus.commands._files import STDIN, describe_foreign_file, display_name, open_file
 from pytest_corpus.spec.operations import STREAMING
 from pytest_corpus.spec.words import BOM, MAX_FRAME_BYTES
 from pytest_corpus.validation.schema.exceptions import SchemaFileError, UnknownEditionError, UnknownSchemaError
@@ -107,7 +107,7 @@ def _check_stream(name: str, sse: bool, config: ValidationConfig) -> _Outcome:
 
     engine = StreamValidationEngine(config)
     feed = engine.feed_sse if sse else engine.feed_ndjson
-    file, transport = shown_name(name), "server-sent events" if sse else "NDJSON"
+    file, transport = display_name(name), "server-sent events" if sse else "NDJSON"
     begin = b""
     try:
         with open_file(name) as source, console.ProgressLine(_size_of(source), console.size_text) as progress:

@@ -37,7 +37,7 @@ class Player(Source):
         self.transcript, self.label = transcript, label
         self.diverged = ""
         self._trace = TestTrace()
-        self._parts: list[_Part] = [_Part([], {})]
+        self._recordings: list[_Recording] = [_Recording([], {})]
         self._facts: dict[tuple[str, str], TestTrace] = {}
         for trace in transcript.tests.values():
             for fact in trace.by_fact:
@@ -53,27 +53,27 @@ class Player(Source):
         """Start to replay another test."""
         key: Key = (self.label, test, repetition)
         self._trace, self.diverged = self.transcript.tests.get(key, TestTrace()), ""
-        self._parts = [_Part.of(self._trace, "")]
+        self._recordings = [_Recording.of(self._trace, "")]
         if not self._trace.has_ended:
             self.diverged = "the transcript does not have this test"
 
     def end_test(self) -> str:
         """Return the reason why the test cannot be judged; empty if it used exactly the complete recording."""
-        if left := self._parts[0].remaining:
+        if left := self._recordings[0].remaining:
             self.diverged = self.diverged or f"the transcript has {left} more exchanges than this test asks for"
         return self.diverged
 
     def enter(self, scope: str) -> None:
         """Continue with the recording of a shared fact, until `leave`."""
-        self._parts.append(_Part.of(self._facts.get((self.process, scope), TestTrace()), scope))
+        self._recordings.append(_Recording.of(self._facts.get((self.process, scope), TestTrace()), scope))
 
     def leave(self) -> None:
         """Continue with the recording of the test."""
-        self._parts.pop()
+        self._recordings.pop()
 
     def read(self, what: str, look: Callable[[], Any]) -> Any:
         """Return the next recorded reading of this name; if none is left, call `look` and mark the test as diverged."""
-        part = self._parts[-1]
+        part = self._recordings[-1]
         readings, place = part.readings.get(what, ()), part.read[what]
         part.read[what] += 1
         if place < len(readings):
@@ -92,7 +92,7 @@ class Player(Source):
             Unrecorded: the next call in the transcript is different or missing.
             Unresponsive: the call was not made, because earlier calls did not finish.
         """
-        part = self._parts[-1]
+        part = self._recordings[-1]
         if not self.diverged and not part.remaining:
             self.diverged = f"the transcript ends after {part.place} exchanges of this test"
         if self.diverged:
@@ -110,7 +110,7 @@ class Player(Source):
 
 
 @dataclass(slots=True)
-class _Part:
+class _Recording:
     """The recorded calls and readings of a test or of a shared fact. `place` and `read` count those that were used."""
 
     lines: Sequence[bytes]
@@ -119,9 +119,9 @@ class _Part:
     read: Counter[str] = field(default_factory=Counter)
 
     @classmethod
-    def of(cls, trace: TestTrace, fact: str) -> _Part:
+    def of(cls, trace: TestTrace, fact: str) -> _Recording:
         """Return the calls and readings that determined a fact; with an empty name, those that determined no fact."""
-        ended = trace.ended
+        ended = trace.last_line
         return cls(trace.by_fact.get(fact, []), (ended["readings"] if ended else {}).get(fact, {}))
 
     @property

@@ -41,7 +41,7 @@ _NAMES = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class SentRequest:
     """A sent request: its JSON text, its entry point, and its time in seconds since 1970.
 
     `faults` are the kinds of failure that the suite planned at the provider.
@@ -94,7 +94,7 @@ class ShellTarget:
         return self.recorded is None and all(map(_NAMES.fullmatch, (module, path)))
 
 
-def write_script(target: ShellTarget, sent: Iterable[Sent]) -> list[str]:
+def write_script(target: ShellTarget, sent: Iterable[SentRequest]) -> list[str]:
     """Return the lines of a script that sends the requests in order; comments name what a script cannot repeat."""
     found = [each for each in sent if each.text]
     faults = ", ".join(dict.fromkeys(kind for each in found for kind in each.faults))
@@ -111,7 +111,7 @@ def write_comment(text: str) -> str:
     return f"# {shlex.quote(printable(text))}"
 
 
-def _command_lines(target: ShellTarget, found: Sequence[Sent]) -> list[str]:
+def _command_lines(target: ShellTarget, found: Sequence[SentRequest]) -> list[str]:
     scheme = target.scheme
     if scheme is None:
         return [*_python_script(target, found)]
@@ -137,7 +137,7 @@ def header_value(name: str, value: str, environment: Mapping[str, str]) -> str:
     return f"${re.sub(r'[^A-Z0-9]', '_', name.upper())}"
 
 
-def _quote(text: str, sent: Sent) -> str:
+def _quote(text: str, sent: SentRequest) -> str:
     """Return a text as one shell word. Its deadlines are shifted so that the same time remains."""
 
     def later(found: re.Match[str]) -> str:
@@ -175,13 +175,13 @@ def _header(target: ShellTarget, name: str, value: str) -> str:
     return f'{shlex.quote(beginning)}"${found[2]}"'
 
 
-def _curl_command(target: ShellTarget, sent: Sent) -> str:
+def _curl_command(target: ShellTarget, sent: SentRequest) -> str:
     accept = f" -N -H 'Accept: {NDJSON}'" if sent.streaming else ""
     head = rf"curl -gsS -w '\n'{accept} -H 'Content-Type: application/json'{_headers(target)}"
     return f"{head} --data-raw {_quote(sent.text, sent)} {target.address}"
 
 
-def _channel_line(number: int, sent: Sent) -> str:
+def _channel_line(number: int, sent: SentRequest) -> str:
     """Return a command that writes one message for a program or a WebSocket, and waits for the answer.
 
     The message names the entry point if the operation does not determine it.
@@ -193,7 +193,7 @@ def _channel_line(number: int, sent: Sent) -> str:
     return f"printf '%s\\n' {_quote(line, sent)}; sleep {WAIT_S}"
 
 
-def _grpcurl_command(target: ShellTarget, sent: Sent) -> str:
+def _grpcurl_command(target: ShellTarget, sent: SentRequest) -> str:
     method = "HandleStream" if sent.streaming else "Handle"
     data = base64.b64encode(_escape(sent.text).encode()).decode()
     if sent.budgets_ms:
@@ -205,7 +205,7 @@ def _grpcurl_command(target: ShellTarget, sent: Sent) -> str:
     return f"grpcurl -plaintext -proto adapter.proto{_headers(target)} -d {body} {host} {GRPC_SERVICE}/{method}"
 
 
-def _python_script(target: ShellTarget, sent: Sequence[Sent]) -> Iterator[str]:
+def _python_script(target: ShellTarget, sent: Sequence[SentRequest]) -> Iterator[str]:
     """Yield the lines of a script for an adapter that a Python factory creates."""
     spec = repr(target.declared) if target.is_importable else 'os.environ["ADAPTER"]'
     yield "python - <<'END'"
@@ -222,9 +222,9 @@ def _python_script(target: ShellTarget, sent: Sequence[Sent]) -> Iterator[str]:
     yield "END"
 
 
-def sent_requests(line: Mapping[str, Any]) -> list[Sent]:
+def sent_requests(line: Mapping[str, Any]) -> list[SentRequest]:
     """Return the requests in a line of a transcript."""
     entry_point = line.get("entry_point")
     requests = [each["request"] for each in line.get("calls", [line]) if "request" in each and entry_point != "raw"]
     faults = line.get("faults_struck", ())
-    return [Sent(text_of(each), entry_point == "handle_stream", line["at"], faults) for each in requests]
+    return [SentRequest(text_of(each), entry_point == "handle_stream", line["at"], faults) for each in requests]

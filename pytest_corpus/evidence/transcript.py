@@ -78,7 +78,7 @@ class TestTrace:
         return [parse_line(data) for data in self._lines]
 
     @property
-    def ended(self) -> dict[str, Any] | None:
+    def last_line(self) -> dict[str, Any] | None:
         """The parsed last line of the test; None if it is missing."""
         return parse_line(self._ended) if self._ended else None
 

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from pytest_corpus import resources
-from pytest_corpus.reports.pages.markdown import fold
+from pytest_corpus.reports.pages.markdown import format_json
 from pytest_corpus.spec.arguments import RULES, OneOf
 from pytest_corpus.spec.components import WIRE
 from pytest_corpus.spec.goldens import Golden, answer_golden, request_golden
@@ -198,7 +198,7 @@ def describe_requirement(entry: Requirement) -> str:
     for ruling in rulings_of(entry):
         lines += ["", f"  {ruling.id} {ruling.title}", _paragraphs(ruling)]
     for example in make_examples(entry):
-        lines += ["", f"  {example.title}:", *(indent(fold(message), "    ") for message in example.messages)]
+        lines += ["", f"  {example.title}:", *(indent(format_json(message), "    ") for message in example.messages)]
     declared = "--corpus-client=..." if entry.components == WIRE else "--corpus-adapter=..."
     lines += ["", f"  run it:     pytest {declared} --corpus-requirement={entry.id}"]
     return "\n".join(lines)

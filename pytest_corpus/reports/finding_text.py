@@ -32,7 +32,7 @@ def describe_finding(finding: Finding, *, test: bool = False, script: bool = Fal
         test: True to name the test.
         script: True to add the commands that send the request again.
     """
-    entry, (values, lists) = catalogue()[finding.requirement], _texts(finding)
+    entry, (values, lists) = catalogue()[finding.requirement], _evidence_by_label(finding)
     known = {
         "source": ", ".join(entry.source),
         "expected": finding.expected,
@@ -50,14 +50,14 @@ def describe_finding(finding: Finding, *, test: bool = False, script: bool = Fal
 
 def evidence_lines(finding: Finding) -> Iterator[tuple[str, str]]:
     """Yield a label and a line for each line of evidence, for a report that already shows the requirement."""
-    values, lists = _texts(finding)
+    values, lists = _evidence_by_label(finding)
     yield from ((label, printable(text)) for label, text in values.items() if text and label not in ("test", "rerun"))
     labels = ("problem", "traceback", "judged on", "story", "logged", "printed")
     for label, lines in zip(labels, lists.values(), strict=False):
         yield from ((label, printable(line)) for line in lines if line)
 
 
-def _texts(finding: Finding) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
+def _evidence_by_label(finding: Finding) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
     """Return the evidence by label: single texts, and lists of lines."""
     values = {
         "test": finding.node,

@@ -111,7 +111,7 @@ def _column(label: str, document: Document, link: str) -> dict[str, Any]:
 SAID = ("reason", "keyword", "blocked_by", "findings")  # the keys of a requirement's entry that a cell contains
 
 
-def unsatisfied_rows(chapters: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def keep_unsatisfied_rows(chapters: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the chapters reduced to rows that an adapter does not satisfy; chapters without such rows are left out."""
     fine = {"satisfied", "not_applicable", None}
     shown = [{**chapter, "rows": [row for row in chapter["rows"] if {*row["statuses"]} - fine]} for chapter in chapters]

@@ -169,7 +169,7 @@ def evidence_of(evidence: Iterable[Finding], entry: Mapping[str, Any], finding: 
     return min(found, key=lambda each: each.test not in own, default=None)
 
 
-def read_first_notes(document: Document) -> list[str]:
+def warnings_before_verdict(document: Document) -> list[str]:
     """Return the warnings that a reader must see before the verdict."""
     lines = []
     if is_altered(document):
@@ -181,7 +181,7 @@ def read_first_notes(document: Document) -> list[str]:
 
 def attestation_notes(document: Document) -> list[str]:
     """Return the notes of the attestation: gaps, deviations, profile, and the notes of the run."""
-    lines = [*read_first_notes(document), *(f"Not complete: {gap}." for gap in document["gaps"])]
+    lines = [*warnings_before_verdict(document), *(f"Not complete: {gap}." for gap in document["gaps"])]
     if document["complete"]:
         lines.append("All suites ran unmodified and whole.")
     if number := len(requirements_of_status(document, "deviated")):

@@ -17,7 +17,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from pytest_corpus.spec.requirements import catalogue, nearest
+from pytest_corpus.spec.requirements import catalogue, nearest_ids
 from pytest_corpus.text import bounded
 from pytest_corpus.text.atomic_write import write_atomically
 
@@ -118,7 +118,7 @@ def _parse_entry(number: int, raw: Any) -> Deviation:
     texts = {key: _required_text(where, raw, key) for key in ("requirement", "reason", "removal_plan")}
     texts |= {key: _required_text(where, raw, key) for key in ("adapter", "issue") if key in raw}
     if texts["requirement"] not in catalogue():
-        near = nearest(texts["requirement"])
+        near = nearest_ids(texts["requirement"])
         hint = f"did you mean {' or '.join(near)}?" if near else "pytest-corpus list shows them all"
         raise DeviationError(f"{where}: there is no requirement {texts['requirement']!r}; {hint}")
     return Deviation(**texts, expires=_parse_day(where, raw))

@@ -17,7 +17,7 @@ from pytest_corpus.bundles.loading.bundle import ProviderChoice
 from pytest_corpus.bundles.loading.bundle_file import load_bundle
 from pytest_corpus.bundles.providers.registry import make_provider
 from pytest_corpus.bundles.results import CaseResult
-from pytest_corpus.bundles.running.asking import Asking
+from pytest_corpus.bundles.running.asking import CaseRunner
 
 GOOD = json.dumps({"answer": "x", "confidence": 0.9})
 
@@ -72,7 +72,7 @@ def asked(folder: Path, name: str, url: str, **changes: Any) -> list[CaseResult]
     choice = replace(found.provider, name=name, base_url=url)
     provider = make_provider(choice, found.file, {}, None)
     try:
-        return results(Asking(found, choice, provider, pause=lambda _: None))
+        return results(CaseRunner(found, choice, provider, pause=lambda _: None))
     finally:
         provider.close()
 

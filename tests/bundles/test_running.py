@@ -1,4 +1,4 @@
-"""Asking: total time limits, retries, bounded concurrency, budgets, samples, cassettes."""
+"""CaseRunner: total time limits, retries, bounded concurrency, budgets, samples, cassettes."""
 
 import json
 import threading
@@ -21,7 +21,7 @@ from pytest_corpus.bundles.providers.mock import MockProvider
 from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest, ProviderError
 from pytest_corpus.bundles.providers.registry import make_provider
 from pytest_corpus.bundles.results import CaseResult
-from pytest_corpus.bundles.running.asking import Asking
+from pytest_corpus.bundles.running.asking import CaseRunner
 from pytest_corpus.bundles.running.cassettes import Cassettes, mode_of
 from pytest_corpus.bundles.running.pool import Pool
 from pytest_corpus.bundles.running.store import CaseStore, SpentBudget
@@ -30,11 +30,11 @@ from pytest_corpus.bundles.running.store import CaseStore, SpentBudget
 def asked(found: Bundle, answer: Callable[[CompletionRequest], Any] | None = None, **more: Any) -> list[CaseResult]:
     """The results of all cases, asked of a function or of the mock."""
     provider = HookProvider("fn", None, answer) if answer else MockProvider(more.pop("script", None))
-    asking = Asking(found, ProviderChoice("fn"), provider, **more)
+    asking = CaseRunner(found, ProviderChoice("fn"), provider, **more)
     return results(asking)
 
 
-def results(asking: Asking) -> list[CaseResult]:
+def results(asking: CaseRunner) -> list[CaseResult]:
     found = asking.bundle
     pool = Pool(asking, found.cases, CaseStore([case.id for case in found.cases], found.concurrency, SpentBudget()))
     return [pool.result(case.id) for case in found.cases]
@@ -285,7 +285,7 @@ def test_cassettes_of_several_providers(tmp_path: Path) -> None:
     """`once` records what a provider has nothing of, though another one's answer is there already."""
     found = made(tmp_path)
     for name in ("one", "two"):
-        asking = Asking(found, ProviderChoice(name), HookProvider(name, None, lambda _: "yes"))
+        asking = CaseRunner(found, ProviderChoice(name), HookProvider(name, None, lambda _: "yes"))
         asking = replace(asking, cassettes=Cassettes(tmp_path, "once", {}))
         assert [each.cassette for each in results(asking)] == ["recorded"]
     [file] = (tmp_path / "cassettes").glob("*.json")
@@ -317,9 +317,9 @@ def test_playing_takes_no_key(tmp_path: Path, name: str, monkeypatch: pytest.Mon
     found = made(tmp_path)
     choice = ProviderChoice(name, "some-model")
     stub = HookProvider(name, "some-model", lambda _: "yes")
-    results(Asking(found, choice, stub, cassettes=Cassettes(tmp_path, "once", {})))
+    results(CaseRunner(found, choice, stub, cassettes=Cassettes(tmp_path, "once", {})))
     player = make_provider(choice, "bundle.yaml", {}, None, plays=True)
-    asking = Asking(found, choice, player, cassettes=Cassettes(tmp_path, "none", {}))
+    asking = CaseRunner(found, choice, player, cassettes=Cassettes(tmp_path, "none", {}))
     [result] = results(asking)
     player.close()
     assert (result.status, result.cassette) == ("passed", "replayed")

@@ -15,7 +15,7 @@ from pytest_corpus.bundles.loading.bundle_file import load_bundle
 from pytest_corpus.bundles.providers.hook import HookProvider
 from pytest_corpus.bundles.providers.protocol import CompletionRequest
 from pytest_corpus.bundles.results import CaseResult
-from pytest_corpus.bundles.running.asking import Asking
+from pytest_corpus.bundles.running.asking import CaseRunner
 from pytest_corpus.bundles.running.pool import Pool
 from pytest_corpus.bundles.running.remote_store import RemoteStore, StoreClient, StoreServer
 from pytest_corpus.bundles.running.store import CaseStore, SpentBudget
@@ -65,7 +65,7 @@ def test_each_case_is_asked_once_in_all(tmp_path: Path) -> None:
         return "yes"
 
     server = StoreServer(SpentBudget(), None, lambda *_: None)
-    asking = Asking(found, ProviderChoice("fn"), HookProvider("fn", None, answer))
+    asking = CaseRunner(found, ProviderChoice("fn"), HookProvider("fn", None, answer))
     pools = [Pool(asking, found.cases, shared(server, found)[1]) for _ in range(2)]
     threads = [threading.Thread(target=lambda p=p: [p.result(c.id) for c in found.cases]) for p in pools]
     for thread in threads:
@@ -120,7 +120,7 @@ def test_a_case_that_hangs_is_given_up_if_nobody_waits_there(tmp_path: Path) -> 
     found, kept = made(tmp_path / "b", 1, "timeout: 0.2\n"), list[CaseStore]()
     server = StoreServer(SpentBudget(), None, lambda *opened: kept.append(opened[2]))
     release = threading.Event()
-    asking = Asking(found, ProviderChoice("fn"), HookProvider("fn", None, lambda _: str(release.wait(20))))
+    asking = CaseRunner(found, ProviderChoice("fn"), HookProvider("fn", None, lambda _: str(release.wait(20))))
     pool = Pool(asking, found.cases, shared(server, found, eager=True)[1])
     until = time.monotonic() + 10
     while not kept[0].results and time.monotonic() < until:
@@ -141,7 +141,7 @@ def test_a_worker_ends_only_after_its_last_result_was_sent(tmp_path: Path) -> No
             kept.append(result.case)
             super().keep(result)
 
-    asking = Asking(found, ProviderChoice("fn"), HookProvider("fn", None, lambda _: "yes"))
+    asking = CaseRunner(found, ProviderChoice("fn"), HookProvider("fn", None, lambda _: "yes"))
     pool = Pool(asking, found.cases, Slow(["case-0", "case-1"], 2, SpentBudget()))
     pool.result("case-0")
     pool.finish()

@@ -19,7 +19,7 @@ from served_adapters import command, served
 
 from pytest_corpus.adapter.opening import settings
 from pytest_corpus.evidence import encoding, shell
-from pytest_corpus.evidence.shell import Sent, ShellTarget
+from pytest_corpus.evidence.shell import SentRequest, ShellTarget
 from pytest_corpus.validation.sealed_lines import dumps
 
 REFERENCE = "pytest_corpus.reference:llm"
@@ -91,7 +91,7 @@ def stream(deadline: float) -> str:
 def test_printed_commands_are_answered(scheme: str) -> None:
     """Each request of a sequence is answered, quotes and dollar signs included, an old deadline as one to come."""
     then = time.time() - 3600
-    sent = [Sent(COUNT, False, then), Sent(stream(then + 60), True, then)]
+    sent = [SentRequest(COUNT, False, then), SentRequest(stream(then + 60), True, then)]
     with served(REFERENCE) as (place, _):
         address = {"http": f"http://{place}/", "cmd": command(REFERENCE), "python": REFERENCE}[scheme]
         found = printed(shell.write_script(ShellTarget(address, "llm"), sent))
@@ -104,7 +104,7 @@ def test_printed_commands_are_answered(scheme: str) -> None:
 def test_an_adapter_of_any_factory_is_sent_to(tmp_path: Path, factory: str) -> None:
     """Generators, context managers, mappings, and those that use an address of the provider; it is closed again."""
     (tmp_path / "mine.py").write_text(FACTORIES.replace('print("left")', "print('\"left\"')"))
-    sent = [Sent(COUNT, False, 0.0), Sent(stream(0), True, 0.0)]
+    sent = [SentRequest(COUNT, False, 0.0), SentRequest(stream(0), True, 0.0)]
     found = printed(shell.write_script(ShellTarget(f"mine:{factory}", "llm"), sent), PYTHONPATH=str(tmp_path))
     assert found[0]["result"] == {"tokens": 4}, found
     assert factory == "addressed" or found.pop() == "left"
@@ -117,7 +117,7 @@ def test_an_adapter_of_any_factory_is_sent_to(tmp_path: Path, factory: str) -> N
 def test_a_script_says_what_failed(tmp_path: Path, factory: str, said: str) -> None:
     """In one line: an exception of the adapter with its place, or the reason why there is no adapter."""
     (tmp_path / "mine.py").write_text(FACTORIES)
-    lines = shell.write_script(ShellTarget(f"mine:{factory}", "llm"), [Sent(COUNT, False, 0.0)])
+    lines = shell.write_script(ShellTarget(f"mine:{factory}", "llm"), [SentRequest(COUNT, False, 0.0)])
     ended = subprocess.run(
         ["bash", "-c", "\n".join(lines).replace("python", sys.executable, 1)],
         cwd=tmp_path, capture_output=True, text=True, timeout=60, env=environment(), check=False,
@@ -130,9 +130,9 @@ def test_a_script_says_what_failed(tmp_path: Path, factory: str, said: str) -> N
 def test_deadlines_count_from_the_time_of_the_command(address: str) -> None:
     """A deadline that was to come is as far away again; one that had passed stays as it is."""
     now = time.time()
-    (*_, line) = shell.write_script(ShellTarget(address, "llm"), [Sent(stream(now + 120), True, now)])
+    (*_, line) = shell.write_script(ShellTarget(address, "llm"), [SentRequest(stream(now + 120), True, now)])
     assert "$(($(date +%s) * 1000 + 1" in line
-    (*_, line) = shell.write_script(ShellTarget(address, "llm"), [Sent(stream(now - 60), True, now)])
+    (*_, line) = shell.write_script(ShellTarget(address, "llm"), [SentRequest(stream(now - 60), True, now)])
     assert "date" not in line
 
 
@@ -165,7 +165,7 @@ def test_secrets_become_variables() -> None:
     assert shell.header_value("X-Api-Key", "unknown-value", known) == "$X_API_KEY"
     for address in ("http://h:1/", "ws://h:1/", "grpc://h:1"):
         target = ShellTarget(address, "llm", {"Authorization": "Bearer $ACME_KEY"})
-        (*_, line) = shell.write_script(target, [Sent(COUNT, False, 0.0)])
+        (*_, line) = shell.write_script(target, [SentRequest(COUNT, False, 0.0)])
         assert '"Authorization: Bearer $ACME_KEY"' in line
 
 

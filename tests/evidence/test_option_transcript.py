@@ -102,7 +102,7 @@ def test_reruns_are_refused(tmp_path: Path) -> None:
 
 
 def whole(found: Transcript) -> int:
-    return sum(trace.ended is not None for trace in found.tests.values())
+    return sum(trace.last_line is not None for trace in found.tests.values())
 
 
 @pytest.mark.parametrize("zipped", [False, True], ids=["plain", "gzip"])

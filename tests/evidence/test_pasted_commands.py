@@ -13,7 +13,7 @@ from cli_runs import call_command
 from hostile_files import COMMANDS, MARKER, sealed
 
 from pytest_corpus.evidence import shell
-from pytest_corpus.evidence.shell import Sent, ShellTarget
+from pytest_corpus.evidence.shell import SentRequest, ShellTarget
 from pytest_corpus.reports import view
 
 PROGRAMS = ("curl", "grpcurl", "websocat", "python", "pytest", "mytool")
@@ -72,7 +72,7 @@ def request(chance: random.Random) -> str:
 
 def made(chance: random.Random) -> str:
     """A text that is printed to be pasted."""
-    sent = [Sent(request(chance), chance.random() < 0.3, 1.8e9, (chance.choice(COMMANDS),)) for _ in range(2)]
+    sent = [SentRequest(request(chance), chance.random() < 0.3, 1.8e9, (chance.choice(COMMANDS),)) for _ in range(2)]
     text = "\n".join([shell.write_comment(chance.choice(COMMANDS)), *shell.write_script(target(chance), sent)])
     document = {"command": chance.choice((f"pytest --corpus-adapter={chance.choice(COMMANDS)}", *COMMANDS)), "seed": 7,
                 "adapter": {"name": chance.choice(COMMANDS)}, "components": {"llm": {}}}  # fmt: skip
@@ -105,7 +105,7 @@ def test_a_request_arrives_as_it_is(desk: Path, text: str) -> None:
     """The words of a command are what was sent: JSON with the same value, and the header with the user's variable."""
     document = {"op": "llm.complete", "args": {"text": text}}
     own = ShellTarget("http://h:1/", "llm", {"Authorization": "Bearer $TOKEN"})
-    (line,) = shell.write_script(own, [Sent(json.dumps(document, ensure_ascii=False), False, 0.0)])
+    (line,) = shell.write_script(own, [SentRequest(json.dumps(document, ensure_ascii=False), False, 0.0)])
     words = paste(desk, line + "\n", SHELLS[0])
     assert json.loads(words[words.index("--data-raw") + 1]) == document
     assert words[words.index("-H", 4) + 1] == "Authorization: Bearer a secret"

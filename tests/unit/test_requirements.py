@@ -9,7 +9,7 @@ from tables import read_json_rows
 
 from pytest_corpus import resources
 from pytest_corpus.reports.catalogue import make_examples, read_rulings, requirements_of_ruling, rulings_of
-from pytest_corpus.reports.pages.markdown import fold
+from pytest_corpus.reports.pages.markdown import format_json
 from pytest_corpus.spec.components import COMPONENTS, WIRE
 from pytest_corpus.spec.illustrations import BY_CHAPTER, PLAIN, STREAMS
 from pytest_corpus.spec.operations import BY_OP, STREAMING
@@ -144,8 +144,8 @@ def test_examples(entry: Requirement) -> None:
 
 def test_layout() -> None:
     """Short values stand on one line, and nothing is lost."""
-    assert fold({"a": [1, 2]}) == '{"a": [1, 2]}'
-    assert fold({"a": "x" * 60, "b": ["y" * 60, {}]}).splitlines() == [
+    assert format_json({"a": [1, 2]}) == '{"a": [1, 2]}'
+    assert format_json({"a": "x" * 60, "b": ["y" * 60, {}]}).splitlines() == [
         "{",
         f'  "a": "{"x" * 60}",',
         f'  "b": ["{"y" * 60}", {{}}]',

@@ -160,7 +160,7 @@ class Maker:
         branches, *rest = folded.choices
         for branch in sorted(branches, key=self._rank_branch):
             narrowed = self._folder.narrow(folded, branch, rest)
-            yield from self._candidate_objects(narrowed, seed, depth, others | folded.optional_keys)
+            yield from self._candidate_objects(narrowed, seed, depth, others | folded.branch_keys)
 
     def _make_object(self, folded: Folded, seed: Any, depth: int, others: frozenset[str] = frozenset()) -> Any:
         if isinstance(seed, dict):

@@ -75,7 +75,7 @@ def _find_circles(edges: Mapping[str, Mapping[str, None]]) -> Iterator[list[str]
 
 def check_unused_definitions(tree: Tree) -> Iterator[LintFinding]:
     """Find definitions that are not used, or only by unused definitions."""
-    if not tree.complete:
+    if not tree.is_complete:
         return
     defined = {
         (one.file, f"{one.pointer}/$defs/{escape_key(name)}")
@@ -102,7 +102,7 @@ def _surrounding_definitions(file: str, pointer: str, defined: Set[tuple[str, st
 
 def check_unused_files(tree: Tree) -> Iterator[LintFinding]:
     """Find files that no operation and no golden needs, directly or through references."""
-    if not tree.complete:
+    if not tree.is_complete:
         return
     asked = {BY_NAME[name].file(edition) for name, edition in _needed_schemas()}
     protocol = {file for schema in SCHEMAS for file in schema.files}
@@ -177,7 +177,7 @@ def _can_generate_values(tree: Tree) -> bool:
         check_references,
         check_cycles,
     )
-    return tree.complete and not any(True for rule in rules for _ in rule(tree))
+    return tree.is_complete and not any(True for rule in rules for _ in rule(tree))
 
 
 def _find_narrowing(

@@ -130,7 +130,7 @@ class PromptSandbox(ImmutableSandboxedEnvironment):  # type: ignore[misc]
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         own: dict[str, Any] = dict(DEFAULT_FILTERS)
-        self.filters = {name: _count_filter(name, own[name]) for name in FILTERS if name in own}
+        self.filters = {name: _make_counting_filter(name, own[name]) for name in FILTERS if name in own}
         self.filters["attr"] = pass_context(lambda context, value, name: context.environment.getattr(value, str(name)))
         self.filters["tojson"] = pass_context(_tojson)
         self.filters |= {
@@ -138,7 +138,7 @@ class PromptSandbox(ImmutableSandboxedEnvironment):  # type: ignore[misc]
             "corpus_text": pass_context(_count_text),
             "corpus_joined": pass_context(lambda _context, items: _join(map(_to_text, items))),
         }
-        self.tests = {name: _count_test(name, DEFAULT_TESTS[name]) for name in TESTS}
+        self.tests = {name: _make_counting_test(name, DEFAULT_TESTS[name]) for name in TESTS}
         self.globals = {"range": _range, "namespace": Namespace}
 
     def call_binop(self, _context: Any, symbol: str, left: Any, right: Any) -> Any:
@@ -254,7 +254,7 @@ _SHOWN: tuple[type, ...] = (str, int, float, list, tuple, dict, set, range, type
 """The types of values that a template may write."""
 
 
-def _count_filter(name: str, function: Any) -> Any:
+def _make_counting_filter(name: str, function: Any) -> Any:
     kind = getattr(function, "jinja_pass_arg", None)
     how = kind.name if kind is not None else ""
 
@@ -279,7 +279,7 @@ def _count_filter(name: str, function: Any) -> Any:
     return counted
 
 
-def _count_test(name: str, function: Any) -> Any:
+def _make_counting_test(name: str, function: Any) -> Any:
 
     def counted(value: Any, *args: Any) -> bool:
         for each in (value, *args):

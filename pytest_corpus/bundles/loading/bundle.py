@@ -190,7 +190,7 @@ class Bundle:
         return self.max_parallel if self.parallel else 1
 
     @property
-    def each_variant(self) -> list["Bundle"]:
+    def variant_bundles(self) -> list["Bundle"]:
         """A list with one bundle for each variant, or with this bundle if it has no variants."""
         return [
             replace(

@@ -40,7 +40,7 @@ def load_bundle(path: Path) -> Bundle:
     )  # the validator repeats the same message for each missing key
     if problems:
         raise BundleError(problems)
-    return _BundleLoader(path, source).bundle()
+    return _BundleLoader(path, source).load()
 
 
 def is_bundle(path: Path) -> bool:
@@ -127,15 +127,18 @@ class _BundleLoader:
         self._given: dict[str, Any] = source.value
         self._problems: list[BundleProblem] = []
 
-    def bundle(self) -> Bundle:
+    def load(self) -> Bundle:
         given = self._given
-        schema = self._collect_problems(self._schema, "output_contract", "schema_path")
+        schema = self._collect_problems(self._read_schema, "output_contract", "schema_path")
         contract = self._read_contract(schema)
         prompt, system = self._read_prompts(given)
-        cases = self._collect_problems(lambda: read_cases(self._file("dataset_path"), contract), "dataset_path") or ()
+        cases = (
+            self._collect_problems(lambda: read_cases(self._resolve_file("dataset_path"), contract), "dataset_path")
+            or ()
+        )
         several = given.get("samples", 1)
         at_least, samples = self._read_samples(several) if isinstance(several, dict) else (int(several), int(several))
-        provider = self._provider(given.get("provider"), "provider")
+        provider = self._read_provider(given.get("provider"), "provider")
         variants = tuple(self._read_variants(prompt, system, provider))
         named = given.get("variants", {}).get("compare_with")
         if named is not None and variants and named not in (names := [variant.name for variant in variants]):
@@ -192,7 +195,7 @@ class _BundleLoader:
     def _add_problem(self, message: str, *path: Key) -> None:
         self._problems.append(self._source.problem_at(message, *path))
 
-    def _file(self, key: str) -> Path:
+    def _resolve_file(self, key: str) -> Path:
         return resolve_inside(self._folder, self._given[key])
 
     def _read_prompts(self, given: Mapping[str, Any], *path: Key) -> tuple[Template | None, Template | None]:
@@ -215,7 +218,7 @@ class _BundleLoader:
 
         return self._collect_problems(make_template, *path)
 
-    def _schema(self) -> OutputSchema | None:
+    def _read_schema(self) -> OutputSchema | None:
         given = self._given.get("output_contract", {}).get("schema_path")
         return read_schema(self._folder, given) if given is not None else None
 
@@ -229,10 +232,10 @@ class _BundleLoader:
             schema=schema,
             invariants=tuple(each for each in invariants if each is not None),
             match=given.get("expected_match", "subset"),
-            scorers=tuple(self._scorers(given.get("scorers", ()))),
+            scorers=tuple(self._read_scorers(given.get("scorers", ()))),
         )
 
-    def _scorers(self, given: Iterable[Mapping[str, Any]]) -> Iterator[Scorer]:
+    def _read_scorers(self, given: Iterable[Mapping[str, Any]]) -> Iterator[Scorer]:
         for number, each in enumerate(given):
             path: tuple[Key, ...] = ("output_contract", "scorers", number)
             asks = each.keys() & {"similarity", "rubric"}
@@ -248,7 +251,7 @@ class _BundleLoader:
 
     def _read_rubric(self, given: Mapping[str, Any], *path: Key) -> Rubric | None:
         text = self._collect_problems(lambda: read_text(resolve_inside(self._folder, given["path"])), *path, "path")
-        choice = self._provider(given["provider"], *path, "provider")
+        choice = self._read_provider(given["provider"], *path, "provider")
         if text is not None and not text.strip():
             self._add_problem(f"the rubric {given['path']!r} is empty", *path, "path")
         return None if text is None or choice is None else Rubric(text.strip(), choice, int(given.get("samples", 1)))
@@ -276,13 +279,13 @@ class _BundleLoader:
             kept = {
                 key: value for key, value in usual.items() if not other or key not in ("model", "base_url", "script")
             }
-            models[name] = self._provider({**kept, **changed}, "variants", "models", name)
+            models[name] = self._read_provider({**kept, **changed}, "variants", "models", name)
         for one, (own, own_system) in (prompts or {"": (prompt, system)}).items():
             for other_name, choice in (models or {"": provider}).items():
                 if own is not None:
                     yield Variant("/".join(filter(None, (one, other_name))), own, own_system, choice)
 
-    def _provider(self, given: Mapping[str, Any] | None, *path: Key) -> ProviderChoice | None:
+    def _read_provider(self, given: Mapping[str, Any] | None, *path: Key) -> ProviderChoice | None:
         if given is None:
             return None
         script = None
@@ -336,7 +339,7 @@ class _BundleLoader:
 def _find_unrenderable(bundle: Bundle, dataset: str) -> Iterator[BundleProblem]:
     """Yield the problems of cases whose prompt cannot be rendered, at most ten."""
     count = 0
-    templates = dict.fromkeys(each for own in bundle.each_variant for each in (own.prompt, own.system) if each)
+    templates = dict.fromkeys(each for own in bundle.variant_bundles for each in (own.prompt, own.system) if each)
     for case in bundle.cases:
         for template in templates:
             try:

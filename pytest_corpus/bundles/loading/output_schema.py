@@ -80,19 +80,19 @@ def read_schema(folder: Path, given: str) -> OutputSchema:
     document = _read_json(path)
     draft = _draft_of(path, document)
     uri = _BASE + quote(path.relative_to(folder).as_posix())
-    references = _References(folder, path, draft)
+    references = _ReferenceChecker(folder, path, draft)
     try:
         references.check(document, uri)
     except BundleError:
         raise
     except Exception as error:  # noqa: BLE001 - following references fails in many ways if a keyword has an invalid value
-        _check_meaning(folder, path, OutputSchema(document, {}, uri))  # raises a better error for an invalid schema
+        _check_validity(folder, path, OutputSchema(document, {}, uri))  # raises a better error for an invalid schema
         said = (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
         raise BundleError(
             BundleProblem(display_path(path), f"is not a valid JSON Schema: what it refers to is none ({said})")
         ) from None
     schema = OutputSchema(document, references.documents, uri)
-    _check_meaning(folder, path, schema)
+    _check_validity(folder, path, schema)
     return schema
 
 
@@ -120,7 +120,7 @@ def _draft_of(path: Path, document: Any) -> Any:
     return specification_with(named)
 
 
-def _check_meaning(folder: Path, path: Path, schema: OutputSchema) -> None:
+def _check_validity(folder: Path, path: Path, schema: OutputSchema) -> None:
     import jsonschema_rs
 
     try:
@@ -140,7 +140,7 @@ def _check_meaning(folder: Path, path: Path, schema: OutputSchema) -> None:
     raise BundleError(BundleProblem(display_path(path), f"is not a valid JSON Schema{said}"))
 
 
-class _References:
+class _ReferenceChecker:
     """Follows every `$ref` of a schema. Each must lead to a schema inside the folder; endless loops are refused."""
 
     def __init__(self, folder: Path, path: Path, draft: Any) -> None:
@@ -152,7 +152,7 @@ class _References:
         self.documents[uri] = document
         registry: Registry[Any] = Registry(retrieve=self._retrieve)  # type: ignore[call-arg]
         schema = self._draft.create_resource(document)
-        self._walk(schema, registry.with_resource(uri, schema).resolver(uri))
+        self._follow_references(schema, registry.with_resource(uri, schema).resolver(uri))
         edges = {
             node: [id(each) for each in targets if isinstance(each, dict)] for node, targets in self._edges.items()
         }
@@ -170,7 +170,7 @@ class _References:
             self.documents[uri] = _read_json(resolve_inside(self._folder, unquote(uri.removeprefix(_BASE))))
         return self._draft.create_resource(self.documents[uri])
 
-    def _walk(self, schema: Any, resolver: Any) -> None:
+    def _follow_references(self, schema: Any, resolver: Any) -> None:
         node = schema.contents
         if not isinstance(node, dict) or id(node) in self._edges:
             return
@@ -180,9 +180,9 @@ class _References:
             if isinstance(reference := node.get(key), str):
                 found = self._lookup(reference, resolver)
                 targets.append(found.contents)
-                self._walk(self._draft.create_resource(found.contents), found.resolver)
+                self._follow_references(self._draft.create_resource(found.contents), found.resolver)
         for each in schema.subresources():
-            self._walk(each, resolver)
+            self._follow_references(each, resolver)
 
     def _lookup(self, reference: str, resolver: Any) -> Any:
         try:

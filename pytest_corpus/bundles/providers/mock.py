@@ -57,7 +57,7 @@ class MockProvider(BundleProvider):
 
 def check_scripts(bundle: Bundle) -> None:
     """Check the scripts of a bundle, its variants and its judges. Raises BundleError if one is not valid."""
-    choices = [each.provider for each in bundle.each_variant]
+    choices = [each.provider for each in bundle.variant_bundles]
     choices += [scorer.rubric.provider for scorer in bundle.contract.scorers if scorer.rubric is not None]
     for script in dict.fromkeys(choice.script for choice in choices if choice is not None and choice.script):
         _read_script(script)

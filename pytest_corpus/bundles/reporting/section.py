@@ -92,7 +92,7 @@ class Head:
         return self.selected == len(self.cases)
 
 
-def shown_metrics(bundle: Bundle) -> tuple[str, ...]:
+def metrics_to_show(bundle: Bundle) -> tuple[str, ...]:
     """Return the names of the metrics that reports show for a bundle."""
     several = metrics.metric_names(bundle.at_least, ())
     every = [*several, *bundle.extra_metrics]

@@ -21,7 +21,7 @@ from pytest_corpus.bundles.results import (
     NotScored,
     Reason,
     Sample,
-    Scored,
+    ScorerResult,
     Usage,
 )
 from pytest_corpus.bundles.running.cassettes import Cassettes, key_of
@@ -56,7 +56,7 @@ class CaseProgress:
 
 
 @dataclass(frozen=True)
-class Asking:
+class CaseRunner:
     """Runs the cases of a bundle with one provider."""
 
     bundle: Bundle
@@ -134,7 +134,7 @@ class Asking:
         for judge in self.judges:
             other = replace(self, provider=judge.provider)
 
-            def score(judge: Judge = judge, other: Asking = other, **names: Any) -> Scored | None:
+            def score(judge: Judge = judge, other: CaseRunner = other, **names: Any) -> ScorerResult | None:
                 try:
                     return judge.score(asked, lambda request: other._ask_for_scorer(request, store, progress), names)
                 except (ProviderError, OverBudget, MissingAnswer) as error:

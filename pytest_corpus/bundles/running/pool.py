@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from pytest_corpus.bundles.loading.bundle import Case
 from pytest_corpus.bundles.results import NOT_ASKED, CaseResult
-from pytest_corpus.bundles.running.asking import Asking, CaseProgress
+from pytest_corpus.bundles.running.asking import CaseProgress, CaseRunner
 from pytest_corpus.bundles.running.store import CaseStore
 
 LONGEST_WAIT_S = 1.0
@@ -24,7 +24,7 @@ MOST_HANGING = 100
 
 
 @dataclass
-class _Running:
+class _RunningCase:
     case: Case
     progress: CaseProgress
     thread: threading.Thread | None = None
@@ -36,14 +36,14 @@ class Pool:
     The pool releases its lock before it calls the store, because a store in another process may wait for that lock.
     """
 
-    def __init__(self, asking: Asking, cases: Iterable[Case], store: CaseStore) -> None:
+    def __init__(self, asking: CaseRunner, cases: Iterable[Case], store: CaseStore) -> None:
         self._asking, self._store = asking, store
         self._cases = {case.id: case for case in cases}
-        self._running: dict[str, _Running] = {}
+        self._running: dict[str, _RunningCase] = {}
         self._hanging: list[threading.Thread] = []
         self._threads = 0
         self._lock = threading.Lock()
-        self._ready, self._changed = queue.SimpleQueue[_Running | None](), queue.SimpleQueue[None]()
+        self._ready, self._changed = queue.SimpleQueue[_RunningCase | None](), queue.SimpleQueue[None]()
         self._ends = threading.Event()
         if store.is_shared:
             threading.Thread(target=self._watch, name="corpus-bundle-watch", daemon=True).start()
@@ -99,7 +99,7 @@ class Pool:
             self._hanging = [thread for thread in self._hanging if thread.is_alive()]
             hangs = len(self._hanging) >= MOST_HANGING
             if not hangs:
-                self._running[name] = _Running(case, CaseProgress(time.monotonic() + self._asking.bundle.timeout))
+                self._running[name] = _RunningCase(case, CaseProgress(time.monotonic() + self._asking.bundle.timeout))
                 self._ready.put(self._running[name])
                 if self._threads < len(self._running):
                     self._threads += 1

@@ -29,7 +29,7 @@ class Channel(Protocol):
     def setcallback(self, callback: Callable[[Any], None], endmarker: object) -> None: ...
 
 
-class _Shared(CaseStore):
+class _SharedStore(CaseStore):
     """A store in the controller.
 
     Attributes:
@@ -89,7 +89,7 @@ class StoreServer:
     ) -> None:
         self.spent_budget = spent_budget
         self._journal, self._opened = journal, opened
-        self._stores: dict[str, _Shared] = {}
+        self._stores: dict[str, _SharedStore] = {}
         self._lock = threading.Lock()
 
     def handle_message(self, worker: Channel, text: str | None) -> None:
@@ -138,7 +138,7 @@ class StoreServer:
     def _open(self, key: str, cases: list[str], slots: int, about: Any) -> None:
         with self._lock:
             if key not in self._stores:
-                self._stores[key] = _Shared(cases, slots, self.spent_budget, self._journal)
+                self._stores[key] = _SharedStore(cases, slots, self.spent_budget, self._journal)
                 self._opened(key, about, self._stores[key])
 
 

@@ -26,7 +26,7 @@ from pytest_corpus.redaction import printable
 from pytest_corpus.reports.formats import FORMATS, JUNIT, list_suffixes, suffix_of
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.dialects import Dialect
-from pytest_corpus.spec.requirements import catalogue, nearest
+from pytest_corpus.spec.requirements import catalogue, nearest_ids
 from pytest_corpus.spec.schemas import SCHEMA_VERSIONS
 from pytest_corpus.suites import CHAPTERS
 from pytest_corpus.text.atomic_write import find_obstacle
@@ -267,7 +267,7 @@ def _check_components(names: list[str]) -> tuple[str, ...]:
 def _check_globs(globs: list[str]) -> tuple[str, ...]:
     for glob in globs:
         if not any(fnmatchcase(known, glob.upper()) for known in catalogue()):
-            near = nearest(glob)
+            near = nearest_ids(glob)
             hint = f"did you mean {' or '.join(near)}?" if near else "`pytest-corpus list` shows them all"
             raise pytest.UsageError(f"--corpus-requirement: {glob!r} matches no requirement; {hint}")
     return tuple(glob.upper() for glob in globs)

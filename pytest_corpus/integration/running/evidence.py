@@ -191,7 +191,10 @@ class EvidenceCapture:
         made = (*(self._earlier_exchanges(violation) if violation.story else writes), *([exchange] if exchange else []))
         lines = shell.write_script(
             self.target,
-            [shell.Sent(to_bytes(each.request).decode(), each.streaming, now, each.observed.faults) for each in made],
+            [
+                shell.SentRequest(to_bytes(each.request).decode(), each.streaming, now, each.observed.faults)
+                for each in made
+            ],
         )
         reads = exchange is not None and _namespace(exchange) is not None and not self._is_write(exchange)
         return [WRITTEN_BEFORE, *lines] if lines and reads and not writes else lines

@@ -7,7 +7,7 @@ from typing import Any
 
 from pytest_corpus.reports import json_report, view
 from pytest_corpus.reports.checking.reconstruction import (
-    Shipped,
+    ShippedTests,
     add_results,
     deviations_of,
     edition_of,
@@ -51,7 +51,7 @@ class ShardReport:
         return Shard(**self.document["shard"])
 
 
-def combine_reports(reports: Sequence[tuple[str, view.Document]], shipped: Shipped) -> dict[str, Any]:
+def combine_reports(reports: Sequence[tuple[str, view.Document]], shipped: ShippedTests) -> dict[str, Any]:
     """Return the report of the whole suite.
 
     Args:
@@ -61,8 +61,8 @@ def combine_reports(reports: Sequence[tuple[str, view.Document]], shipped: Shipp
     Raises:
         NotCombinable: the reports are not all shards of one suite, each complete and present once.
     """
-    parts = sorted((check_shard(name, document) for name, document in reports), key=lambda part: part.shard.number)
-    check_numbers(parts)
+    parts = sorted((to_shard_report(name, document) for name, document in reports), key=lambda part: part.shard.number)
+    check_shard_numbers(parts)
     _check_options(parts)
     first, *others = parts
     suites = {name: list(shipped(name, first.document["profile"])) for name in first.document["components"]}
@@ -74,7 +74,7 @@ def combine_reports(reports: Sequence[tuple[str, view.Document]], shipped: Shipp
     return _combine_documents(parts, ledger)
 
 
-def check_shard(name: str, document: view.Document) -> ShardReport:
+def to_shard_report(name: str, document: view.Document) -> ShardReport:
     """Return the report of a shard. Raises NotCombinable unless it is unaltered and of this version."""
     part = ShardReport(printable(name), document)
     if view.is_altered(document):
@@ -88,7 +88,7 @@ def check_shard(name: str, document: view.Document) -> ShardReport:
     return part
 
 
-def check_numbers(parts: Sequence[ShardReport]) -> None:
+def check_shard_numbers(parts: Sequence[ShardReport]) -> None:
     """Raise NotCombinable unless each shard is present exactly once."""
     first, by_number = parts[0], dict[int, ShardReport]()
     for part in parts:

@@ -18,7 +18,7 @@ PACKAGE = "pytest-corpus"  # the name of this package in a report's `environment
 BLOCKED = re.compile(r"blocked by ([A-Z]+(?:-[A-Z]+)*-[0-9]+): ")  # the reason of a blocked test
 
 
-Shipped = Callable[[str, str], Mapping[str, str]]
+ShippedTests = Callable[[str, str], Mapping[str, str]]
 """Returns the tests of a component with a profile, each with the id of its requirement."""
 
 
@@ -45,7 +45,7 @@ def repetition_count(document: Document) -> int:
     return next((test["repeats"]["runs"] for test in tests if "repeats" in test), 0)
 
 
-def rebuild_ledger(document: Document, shipped: Shipped) -> Ledger:
+def rebuild_ledger(document: Document, shipped: ShippedTests) -> Ledger:
     """Return the ledger (the records of all tests) of the complete run that a report describes."""
     components = tuple(dict.fromkeys(entry["component"] for entry in document["requirements"]))
     stated = document["capabilities"]

@@ -12,7 +12,7 @@ from typing import Any
 from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.reports import json_report
 from pytest_corpus.reports.checking.reconstruction import (
-    Shipped,
+    ShippedTests,
     deviations_of,
     edition_of,
     rebuild_ledger,
@@ -57,7 +57,7 @@ ContradictionCache = dict[bytes, list[str]]
 
 
 def find_contradictions(
-    document: Mapping[str, Any], today: date, shipped: Shipped, known: ContradictionCache
+    document: Mapping[str, Any], today: date, shipped: ShippedTests, known: ContradictionCache
 ) -> Iterator[str]:
     """Yield contradictions inside the report of a complete run, or with catalogue and suite; one sentence each."""
     yield from _check_run_facts(document, today)
@@ -87,7 +87,7 @@ _DECIDING = ("capabilities", "components", "level", "profile", "requirements", "
 _DURATION = re.compile(rb'"duration_s":(?!0\.0[,}])\d+\.\d{1,3}(?=[,}])')
 
 
-def _check_requirements(document: Mapping[str, Any], shipped: Shipped) -> Iterator[str]:
+def _check_requirements(document: Mapping[str, Any], shipped: ShippedTests) -> Iterator[str]:
     profile = document.get("profile")
     if profile in PROFILES:
         for component in document["components"]:
@@ -97,7 +97,7 @@ def _check_requirements(document: Mapping[str, Any], shipped: Shipped) -> Iterat
         yield f"no run with the profile {printable(str(profile))} is complete"
 
 
-def _check_entries(document: Mapping[str, Any], shipped: Shipped) -> Iterator[str]:
+def _check_entries(document: Mapping[str, Any], shipped: ShippedTests) -> Iterator[str]:
     """Yield contradictions in single requirements; requirements with the same fault share one sentence."""
     found: dict[tuple[str, str], list[str]] = {}
     ledger, runs = rebuild_ledger(document, shipped), repetition_count(document)
@@ -240,7 +240,7 @@ def _check_repeats(entry: Mapping[str, Any], runs: int) -> Iterator[str]:
         yield f"{rounds['passed']} of {rounds['runs']} rounds are said to have passed, which its tests do not say"
 
 
-def find_faults(path: Path, today: date, shipped: Shipped) -> list[str]:
+def find_faults(path: Path, today: date, shipped: ShippedTests) -> list[str]:
     """Return all faults of a report, one sentence each; an empty list if it is valid.
 
     Args:
@@ -260,7 +260,7 @@ def find_faults(path: Path, today: date, shipped: Shipped) -> list[str]:
 
 
 def find_faults_in(
-    document: dict[str, Any], data: bytes, today: date, shipped: Shipped, known: ContradictionCache | None = None
+    document: dict[str, Any], data: bytes, today: date, shipped: ShippedTests, known: ContradictionCache | None = None
 ) -> list[str]:
     """Like `find_faults`, for a report that was already read: its document and the bytes of its file.
 

@@ -38,7 +38,7 @@ class ShownFact:
 
 
 @dataclass(frozen=True, slots=True)
-class Cases:
+class CaseTable:
     """The table of the cases of a bundle.
 
     Attributes:
@@ -59,16 +59,16 @@ class Cases:
 
 
 @dataclass(frozen=True, slots=True)
-class Runs:
+class BundleRuns:
     """The runs of a bundle: their labels, their facts (for each name one value per run), their cases."""
 
     name: str
     labels: Sequence[str]
     facts: Mapping[str, Sequence[ShownFact]]
-    cases: Cases
+    cases: CaseTable
 
 
-def iterate_bundles(document: Mapping[str, Any], evidence: Sequence[Mapping[str, Any]]) -> Iterator[Runs]:
+def iterate_bundles(document: Mapping[str, Any], evidence: Sequence[Mapping[str, Any]]) -> Iterator[BundleRuns]:
     """Yield each bundle with its runs. `evidence` are the prompts and answers of cases."""
     by_file: dict[str, list[Section]] = defaultdict(list)
     for each in bundle_view.sections(document):
@@ -77,7 +77,7 @@ def iterate_bundles(document: Mapping[str, Any], evidence: Sequence[Mapping[str,
     for entry in evidence:
         contents[entry["bundle"], entry["run"], entry["case"]].append(entry)
     for runs in by_file.values():
-        yield Runs(
+        yield BundleRuns(
             runs[0]["name"], [bundle_view.label_of(run) for run in runs], _fact_rows(runs), _case_table(runs, contents)
         )
 
@@ -154,12 +154,12 @@ def plot_latencies(times: Sequence[float], longest: float) -> dict[str, Any] | N
     }
 
 
-def _case_table(runs: Sequence[Section], contents: Contents) -> Cases:
+def _case_table(runs: Sequence[Section], contents: Contents) -> CaseTable:
     """Return the table of cases. A script in the page creates its rows from JSON."""
     results = [bundle_view.results_by_case(run) for run in runs]
     names = list(dict.fromkeys(name for found in results for name in found))
     if not names:
-        return Cases(())
+        return CaseTable(())
     alone = len(runs) == 1
     columns = _number_columns(results[0]) if alone else {}
     rows: list[list[Any]] = []
@@ -175,7 +175,7 @@ def _case_table(runs: Sequence[Section], contents: Contents) -> Cases:
         rows.append([_to_plain(name), statuses, numbers, said])
     open_rows = [row for row in rows if set(row[1]) - {"passed"}][:MOST_STATIC]
     data = json.dumps({"signs": SIGNS, "tones": CASE_TONES, "rows": rows}, separators=(",", ":"))
-    return Cases(
+    return CaseTable(
         names=names,
         heads=["Case", *(["Status"] if alone else map(bundle_view.label_of, runs)), *columns, "Details"],
         columns=list(columns),

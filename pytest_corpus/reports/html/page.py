@@ -51,10 +51,10 @@ def render_page(template: str, title: str, **given: Any) -> str:
         "base-uri 'none'; form-action 'none'"
     )
     shell = {"title": title, "policy": policy, "icon": _ICON, "style": style, "script": script}
-    return fill(template, **shell, **given)
+    return render_template(template, **shell, **given)
 
 
-def fill(template: str, **given: Any) -> str:
+def render_template(template: str, **given: Any) -> str:
     """Return the text of a template."""
     return str(_environment().get_template(template).render(**given))
 

@@ -59,7 +59,7 @@ def render(
 
 def _notices(document: view.Document, *, alone: bool) -> Iterator[str]:
     if not alone:
-        yield from view.read_first_notes(document) or [MEANINGS[document["verdict"]]]
+        yield from view.warnings_before_verdict(document) or [MEANINGS[document["verdict"]]]
         yield from (f"Not complete: {gap}." for gap in document["gaps"])
     yield from document.get("notes", ())
 

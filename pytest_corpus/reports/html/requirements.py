@@ -35,7 +35,7 @@ class PageContent:
         """Return the change of a requirement since the earlier run; empty if there is none."""
         return self.earlier.change_of(entry) if self.earlier else ""
 
-    def counts(self, level: str) -> bool:
+    def is_binding(self, level: str) -> bool:
         """True if violations of a level influence the verdict."""
         return level in counting_levels(self.document["level"])
 
@@ -55,7 +55,7 @@ class PageContent:
         return groups
 
     @property
-    def by_level(self) -> str:
+    def violations_by_level(self) -> str:
         """The number of violated requirements of each level, as text."""
         return view.count_by_level(view.order_violations(self.document))
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from pytest_corpus.reports import view
 from pytest_corpus.reports.difference import KINDS
-from pytest_corpus.reports.markdown.report import fill
+from pytest_corpus.reports.markdown.report import render_template
 from pytest_corpus.spec.components import TITLES
 
 MOST = 20  # the most requirements in a list
@@ -22,7 +22,7 @@ def render(document: view.Document, changes: Mapping[str, Any] | None) -> str:
     """
     name = str(document["adapter"]["name"])
     musts = {component: next(iter(view.level_numbers(document, component))) for component in view.components(document)}
-    return fill(
+    return render_template(
         "comment.md",
         document=document,
         mark=hashlib.sha256(name.encode("utf-8", "backslashreplace")).hexdigest()[:12],

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from pytest_corpus.reports.markdown.report import fill
+from pytest_corpus.reports.markdown.report import render_template
 from pytest_corpus.reports.matrix import mixed_editions
 from pytest_corpus.reports.text import STATUS_SIGNS
 from pytest_corpus.spec.components import TITLES
@@ -12,7 +12,7 @@ from pytest_corpus.spec.components import TITLES
 def render(matrix: Mapping[str, Any]) -> str:
     """Return the page: verdicts, a legend, and a table of reports and requirements per chapter."""
     reports = matrix["reports"]
-    return fill(
+    return render_template(
         "matrix.md",
         notice=mixed_editions(matrix),
         reports=reports,

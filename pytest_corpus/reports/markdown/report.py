@@ -76,7 +76,7 @@ LONGEST = 200  # the most requirements in a list, because the size of a job summ
 MOST_CASES = 50  # the most failed cases in the list of a bundle
 
 
-def fill(template: str, **given: Any) -> str:
+def render_template(template: str, **given: Any) -> str:
     """Return the text of a template."""
     return str(_environment().get_template(template).render(**given))
 
@@ -120,7 +120,7 @@ def render(document: view.Document, evidence: Sequence[Finding] = ()) -> str:
         seen = view.evidence_of(evidence, entry, finding)
         return evidence_lines(seen) if seen else ()
 
-    return fill(
+    return render_template(
         "report.md",
         document=document,
         tone=tone,

@@ -47,7 +47,12 @@ def _environment() -> Environment:
     found = templates(Path(__file__).parent / "templates")
     found.filters.update(code=code, codes=codes, paragraph=paragraph, as_json=as_json)
     found.globals.update(
-        table=table, arguments_of=_arguments, rules_of=_rules, result_of=_result, examples_of=_examples, first_of=_first
+        table=table,
+        arguments_of=_arguments,
+        rules_of=_rules,
+        result_of=_result,
+        examples_of=_examples,
+        basic_requirements_of=_basic_requirements,
     )
     return found
 
@@ -167,7 +172,7 @@ def _path_text(path: tuple[str, ...]) -> str:
     return ".".join(path).replace(".*", "[]")
 
 
-def _first(operation: Operation) -> list[Requirement]:
+def _basic_requirements(operation: Operation) -> list[Requirement]:
     return [catalogue()[name] for name in dict.fromkeys((operation.works, operation.shaped))]
 
 

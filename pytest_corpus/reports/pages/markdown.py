@@ -36,10 +36,10 @@ def codes(words: Iterable[object], between: str = ", ") -> str:
 
 def as_json(value: Any) -> str:
     """Return a value as a code block of JSON; short values are on one line."""
-    return f"```json\n{fold(value)}\n```\n"
+    return f"```json\n{format_json(value)}\n```\n"
 
 
-def fold(value: Any, depth: int = 0, before: int = 0) -> str:
+def format_json(value: Any, depth: int = 0, before: int = 0) -> str:
     """Return a value as readable JSON: on one line if it is short, otherwise one line for each item.
 
     Args:
@@ -52,6 +52,8 @@ def fold(value: Any, depth: int = 0, before: int = 0) -> str:
     margin = "\n" + "  " * (depth + 1)
     if isinstance(value, dict):
         named = [(json.dumps(key) + ": ", item) for key, item in value.items()]
-        inner = f",{margin}".join(name + fold(item, depth + 1, len(name)) for name, item in named)
+        inner = f",{margin}".join(name + format_json(item, depth + 1, len(name)) for name, item in named)
         return "{" + margin + inner + "\n" + "  " * depth + "}"
-    return "[" + margin + f",{margin}".join(fold(item, depth + 1, 0) for item in value) + "\n" + "  " * depth + "]"
+    return (
+        "[" + margin + f",{margin}".join(format_json(item, depth + 1, 0) for item in value) + "\n" + "  " * depth + "]"
+    )

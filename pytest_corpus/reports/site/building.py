@@ -8,9 +8,9 @@ from uuid import NAMESPACE_URL, uuid5
 
 from pytest_corpus.reports import formats, json_report
 from pytest_corpus.reports.difference import EarlierReport
-from pytest_corpus.reports.html.page import fill
+from pytest_corpus.reports.html.page import render_template
 from pytest_corpus.reports.site import pages
-from pytest_corpus.reports.site.index import Examined, Memory, SiteRun, iterate_turning_points
+from pytest_corpus.reports.site.index import Examination, Memory, SiteRun, iterate_turning_points
 from pytest_corpus.reports.site.sources import read_sources
 from pytest_corpus.text import bounded
 from pytest_corpus.validation.schema.evidence import first_flaw
@@ -26,7 +26,7 @@ def render_feed(index: Mapping[str, Any], address: str) -> str:
         address: the address of the site, which makes links absolute; may be empty.
     """
     times = [(run["started_at"], run["sha256"]) for adapter in index["adapters"] for run in adapter["runs"]]
-    return fill(
+    return render_template(
         "feed.xml",
         address=address,
         first=min(times, default=NONE),
@@ -51,7 +51,7 @@ def read_memory(folder: Path) -> Memory | None:
 
 
 def render_files(
-    index: Mapping[str, Any], runs: Mapping[str, list[SiteRun]], examined: Iterable[Examined], address: str
+    index: Mapping[str, Any], runs: Mapping[str, list[SiteRun]], examined: Iterable[Examination], address: str
 ) -> Iterator[tuple[str, str]]:
     """Yield the path and the text of each file of the site."""
     for entry in index["adapters"]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from pytest_corpus.redaction import printable
 from pytest_corpus.reports import json_report, view
-from pytest_corpus.reports.checking.reconstruction import PACKAGE, Shipped, start_of
+from pytest_corpus.reports.checking.reconstruction import PACKAGE, ShippedTests, start_of
 from pytest_corpus.reports.checking.verification import ContradictionCache, find_faults_in
 from pytest_corpus.reports.difference import compare_requirements
 from pytest_corpus.reports.reading import ReportError, parse_report, read_contents
@@ -54,7 +54,7 @@ class SiteRun:
 
 
 @dataclass(frozen=True, slots=True)
-class Examined:
+class Examination:
     """The result of examining one file: a run, or the reasons for refusing it.
 
     Attributes:
@@ -74,8 +74,12 @@ Statements = Mapping[str, Sequence[tuple[bytes, str]]]
 
 
 def examine_sources(
-    sources: Sequence[ReportSource], memory: Memory, today: date, shipped: Shipped, statements: Statements | None = None
-) -> Iterator[Examined]:
+    sources: Sequence[ReportSource],
+    memory: Memory,
+    today: date,
+    shipped: ShippedTests,
+    statements: Statements | None = None,
+) -> Iterator[Examination]:
     """Examine the files, ordered by file name, so that the runs of an adapter are checked together.
 
     Args:
@@ -103,16 +107,16 @@ def examine_sources(
 
 
 def _examine_chunk(
-    sources: Sequence[ReportSource], memory: Memory, today: date, shipped: Shipped, statements: Statements
-) -> list[Examined]:
-    found = [Examined(source, "", (source.refusal,)) for source in sources if source.refusal]
+    sources: Sequence[ReportSource], memory: Memory, today: date, shipped: ShippedTests, statements: Statements
+) -> list[Examination]:
+    found = [Examination(source, "", (source.refusal,)) for source in sources if source.refusal]
     blobs = [source for source in sources if source.blob and not source.refusal]
     one = partial(_examine, memory=memory, today=today, shipped=shipped, known={}, statements=statements)
     for source in (source for source in sources if not source.blob):
         try:
             found.append(one(source, read_contents(source.path)))
         except ReportError as error:
-            found.append(Examined(source, "", (error.why,)))
+            found.append(Examination(source, "", (error.why,)))
     return [*found, *(one(source, data) for source, data in read_sources(blobs))]
 
 
@@ -122,26 +126,26 @@ def _examine(
     *,
     memory: Memory,
     today: date,
-    shipped: Shipped,
+    shipped: ShippedTests,
     known: ContradictionCache,
     statements: Statements,
-) -> Examined:
+) -> Examination:
     own, sha256 = json_report.software_versions()[PACKAGE], hashlib.sha256(data).hexdigest()
     try:
         document = parse_report(source.path, data)
         started = start_of(document)
         started = (started if started.tzinfo else started.replace(tzinfo=UTC)).astimezone(UTC)
     except ReportError as error:
-        return Examined(source, sha256, (error.why,))
+        return Examination(source, sha256, (error.why,))
     except (ValueError, OverflowError):
-        return Examined(source, sha256, (f"{document['started_at']} is not a valid time",))
+        return Examination(source, sha256, (f"{document['started_at']} is not a valid time",))
     result = memory.get(sha256)
     if result is None or result["kit"] not in (own, document["environment"].get(PACKAGE)):
         found = find_faults_in(document, data, min(started.date(), today), shipped, known)
         result = {"kit": own, "faults": found}
     faults = tuple(result["faults"])
     run = None if faults else _run_of(source, started, document, _signer(document, statements))
-    return Examined(source, sha256, faults, run, result if started.date() <= today else None)
+    return Examination(source, sha256, faults, run, result if started.date() <= today else None)
 
 
 def _signer(document: Mapping[str, Any], statements: Statements) -> str:
@@ -183,7 +187,7 @@ _PLAIN = re.compile(r"(?!(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$))[a-z0-9](?:[a-z
 """Names that every system accepts as a file name if colons are replaced."""
 
 
-def build_index(examined: Iterable[Examined]) -> tuple[dict[str, Any], dict[str, list[SiteRun]]]:
+def build_index(examined: Iterable[Examination]) -> tuple[dict[str, Any], dict[str, list[SiteRun]]]:
     """Return the data, and the runs of each adapter by its slug, oldest first. Identical reports count once."""
     once = {each.file_sha256 or each.source.name: each for each in reversed(list(examined))}
     runs: dict[str, list[SiteRun]] = {}

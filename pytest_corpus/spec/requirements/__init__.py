@@ -23,7 +23,7 @@ __all__ = [
     "applicable",
     "catalogue",
     "chapter_titles",
-    "nearest",
+    "nearest_ids",
 ]
 
 CATALOGUE_VERSION = "1.0"
@@ -83,7 +83,7 @@ def applicable_requirements(component: str) -> tuple[Requirement, ...]:
     return tuple(entry for entry in catalogue().values() if component in entry.components)
 
 
-def nearest(wrong: str, count: int = 3) -> list[str]:
+def nearest_ids(wrong: str, count: int = 3) -> list[str]:
     """Return the ids that are most similar to a wrong id, for messages."""
     from difflib import get_close_matches
 
