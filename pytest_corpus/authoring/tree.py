@@ -106,7 +106,7 @@ SCHEMA_LIST_KEYWORDS: Final = frozenset(("allOf", "anyOf", "oneOf", "prefixItems
 
 
 @dataclass(frozen=True, slots=True)
-class SchemaPlace:
+class LocatedSchema:
     """A schema inside a file.
 
     Attributes:
@@ -188,7 +188,7 @@ class Tree:
         return len(self.documents) == len(self.listed)
 
     @cached_property
-    def places(self) -> tuple[SchemaPlace, ...]:
+    def located_schemas(self) -> tuple[LocatedSchema, ...]:
         """Every schema inside every file."""
         return tuple(
             place
@@ -197,25 +197,25 @@ class Tree:
         )
 
     @cached_property
-    def _places_by_id(self) -> dict[str, tuple[str, str]]:
+    def _positions_by_id(self) -> dict[str, tuple[str, str]]:
         """The file and the pointer of each schema with an ``$id``, by this id."""
-        embedded = {place.base: (place.file, place.pointer) for place in self.places if "$id" in place.schema}
+        embedded = {place.base: (place.file, place.pointer) for place in self.located_schemas if "$id" in place.schema}
         return embedded | {BASE_URI + file: (file, "") for file in self.listed}
 
     @cached_property
     def references(self) -> tuple[Reference, ...]:
         """Every ``$ref`` of every file, with its target."""
-        return tuple(self._follow(place) for place in self.places if isinstance(place.schema.get("$ref"), str))
+        return tuple(self._follow(place) for place in self.located_schemas if isinstance(place.schema.get("$ref"), str))
 
-    def _follow(self, place: SchemaPlace) -> Reference:
+    def _follow(self, place: LocatedSchema) -> Reference:
         ref: str = place.schema["$ref"]
         try:
             uri, _, fragment = urljoin(place.base, ref).partition("#")
         except ValueError:
             return Reference(place.file, place.pointer, ref, None)
-        if uri not in self._places_by_id:
+        if uri not in self._positions_by_id:
             return Reference(place.file, place.pointer, ref, None)
-        file, start = self._places_by_id[uri]
+        file, start = self._positions_by_id[uri]
         pointer = (
             start + unquote(fragment) if not fragment or fragment[0] == "/" else self._follow_anchor(uri, fragment)
         )
@@ -223,16 +223,16 @@ class Tree:
         return Reference(place.file, place.pointer, ref, file, pointer or "", found)
 
     def _follow_anchor(self, uri: str, anchor: str) -> str | None:
-        anchors = (("$anchor", place) for place in self.places if place.base == uri)
+        anchors = (("$anchor", place) for place in self.located_schemas if place.base == uri)
         return next((place.pointer for key, place in anchors if place.schema.get(key) == anchor), None)
 
 
-def _find_schemas(file: str, pointer: str, base: str, schema: Any) -> Iterator[SchemaPlace]:
+def _find_schemas(file: str, pointer: str, base: str, schema: Any) -> Iterator[LocatedSchema]:
     if not isinstance(schema, dict):
         return
     if pointer and isinstance(schema.get("$id"), str):
         base = urljoin(base, schema["$id"])
-    yield SchemaPlace(file, pointer, base, schema)
+    yield LocatedSchema(file, pointer, base, schema)
     for key, value in schema.items():
         below = f"{pointer}/{escape_key(key)}"
         if key in SCHEMA_KEYWORDS:

@@ -74,10 +74,10 @@ class Player(Source):
     def read(self, what: str, look: Callable[[], Any]) -> Any:
         """Return the next recorded reading of this name; if none is left, call `look` and mark the test as diverged."""
         part = self._recordings[-1]
-        readings, place = part.readings.get(what, ()), part.read[what]
-        part.read[what] += 1
-        if place < len(readings):
-            return readings[place]
+        readings, used = part.readings.get(what, ()), part.used_readings[what]
+        part.used_readings[what] += 1
+        if used < len(readings):
+            return readings[used]
         if not self.diverged:
             self.diverged = f"the transcript does not have what this test reads: {what}"
         return look()
@@ -94,29 +94,29 @@ class Player(Source):
         """
         part = self._recordings[-1]
         if not self.diverged and not part.remaining:
-            self.diverged = f"the transcript ends after {part.place} exchanges of this test"
+            self.diverged = f"the transcript ends after {part.used_calls} exchanges of this test"
         if self.diverged:
             raise Unrecorded(self.diverged)
-        found = parse_line(part.lines[part.place])
-        part.place += 1
+        found = parse_line(part.lines[part.used_calls])
+        part.used_calls += 1
         if silent := found.get("unresponsive"):
             raise Unresponsive(silent["op"], moving=silent["moving"])
         recorded = [each["request"] for each in found.get("calls", [found])]
         same = (found["entry_point"], found.get("component", "")) == (entry_point, component)
         if not same or [dumps(each) for each in asked] != [dumps(each) for each in recorded]:
-            self.diverged = f"request {part.place} of this test differs from the one in the transcript"
+            self.diverged = f"request {part.used_calls} of this test differs from the one in the transcript"
             raise Unrecorded(self.diverged)
         return found
 
 
 @dataclass(slots=True)
 class _Recording:
-    """The recorded calls and readings of a test or of a shared fact. `place` and `read` count those that were used."""
+    """The recorded calls and readings of a test or of a shared fact, and the numbers of those that were used."""
 
     lines: Sequence[bytes]
     readings: Mapping[str, list[Any]]
-    place: int = 0
-    read: Counter[str] = field(default_factory=Counter)
+    used_calls: int = 0
+    used_readings: Counter[str] = field(default_factory=Counter)
 
     @classmethod
     def of(cls, trace: TestTrace, fact: str) -> _Recording:
@@ -127,7 +127,7 @@ class _Recording:
     @property
     def remaining(self) -> int:
         """The number of recorded calls that were not used yet."""
-        return len(self.lines) - self.place
+        return len(self.lines) - self.used_calls
 
 
 class RecordedInstance:

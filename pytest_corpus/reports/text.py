@@ -18,7 +18,7 @@ __all__ = [
     "count_in_words",
     "printable",
     "received_sentence",
-    "templates",
+    "template_environment",
 ]
 
 VERDICT_WORDS = {
@@ -50,7 +50,7 @@ def count_in_words(number: int, one: str, many: str = "") -> str:
     return f"{number} {one if number == 1 else many or one + 's'}"
 
 
-def templates(folder: Path, **options: Any) -> Environment:
+def template_environment(folder: Path, **options: Any) -> Environment:
     """Return the environment of the templates in a folder: unknown names are errors, tags leave no empty lines."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 

@@ -12,7 +12,7 @@ from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
 from pytest_corpus import resources
-from pytest_corpus.authoring.folding import Folder, generate_variants
+from pytest_corpus.authoring.schema_rules import RuleCollector, generate_variants
 from pytest_corpus.spec.schemas import OWN_FOLDERS
 from pytest_corpus.text.problems import to_plain_json
 from pytest_corpus.validation.schema.files import spell_out_dots, transform
@@ -113,4 +113,4 @@ def with_every_text(value: Any, text: str) -> Any:
 @cache
 def from_schema(uri: str) -> st.SearchStrategy[Any]:
     """Instances at the borders of the schema with an `$id`; a few that it refuses may be among them."""
-    return st.sampled_from(list(generate_variants(Folder(documents().__getitem__), {"$ref": uri})))
+    return st.sampled_from(list(generate_variants(RuleCollector(documents().__getitem__), {"$ref": uri})))

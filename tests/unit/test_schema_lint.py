@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tables import apply_changes, read_json_rows
 
 from pytest_corpus import resources
-from pytest_corpus.authoring.folding import find_match
+from pytest_corpus.authoring.schema_rules import find_match
 from pytest_corpus.schema_lint import RULES, files, lint
 from pytest_corpus.schema_registry import ROOT_VARIABLE
 from pytest_corpus.spec.schemas import BASE_URI, DIALECT, SCHEMAS, SchemaFile

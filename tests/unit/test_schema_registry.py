@@ -13,7 +13,7 @@ from sample_envelopes import SUCCESS
 from tables import read_rows
 
 from pytest_corpus import resources, schema_registry
-from pytest_corpus.authoring.folding import Folder, generate_variants
+from pytest_corpus.authoring.schema_rules import RuleCollector, generate_variants
 from pytest_corpus.schema_registry import SchemaValidationError, UnknownEditionError, UnknownSchemaError, registry
 from pytest_corpus.spec.operations import operations_of
 from pytest_corpus.spec.schemas import BASE_URI, BY_NAME, LATEST, SCHEMA_VERSIONS, SCHEMAS, SchemaFile
@@ -225,9 +225,9 @@ def test_a_later_edition_only_widens(schema: SchemaFile, data: st.DataObject) ->
 @pytest.mark.parametrize("schema", SCHEMAS, ids=lambda schema: schema.name)
 def test_the_generator_reaches_valid_instances(schema: SchemaFile) -> None:
     """Instances that the schema accepts are made of it in each edition, mostly such."""
-    folder = Folder(documents().__getitem__)
+    collector = RuleCollector(documents().__getitem__)
     for edition in schema.editions:
-        made = list(generate_variants(folder, {"$ref": BASE_URI + schema.file(edition)}))
+        made = list(generate_variants(collector, {"$ref": BASE_URI + schema.file(edition)}))
         accepted = [instance for instance in made if registry().is_valid(schema.name, instance, edition)]
         assert len(made) / 2 < len(accepted), edition
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_corpus.reports.pages.markdown import paragraph, table
-from pytest_corpus.reports.text import templates
+from pytest_corpus.reports.text import template_environment
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @cache
 def _environment() -> "Environment":
-    found = templates(Path(__file__).parent / "templates")
+    found = template_environment(Path(__file__).parent / "templates")
     found.filters["paragraph"] = paragraph
     found.globals["table"] = table
     return found

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, Final
 from zlib import crc32
 
-from pytest_corpus.authoring.folding import Folded, Folder, Schema, generate_variants
 from pytest_corpus.authoring.goldens.checks import MAX_BYTES, MAX_SHOWN, check_text, root_folder
 from pytest_corpus.authoring.goldens.invariants import set_computed_values
+from pytest_corpus.authoring.schema_rules import RuleCollector, Schema, SchemaRules, generate_variants
 from pytest_corpus.authoring.tree import parse_document, read_bytes
 from pytest_corpus.spec.goldens import (
     BRANCHES,
@@ -53,7 +53,7 @@ class Maker:
     def __init__(self, golden: Golden, registry: SchemaRegistry) -> None:
         self._golden = golden
         self._registry = registry
-        self._folder = Folder(self._retrieve)
+        self._collector = RuleCollector(self._retrieve)
         self._examples = _examples_for(golden)
         self._wanted = {key for word, key in BRANCHES.items() if word in golden.file}
 
@@ -119,59 +119,59 @@ class Maker:
             return copy.deepcopy(seed)
         example = self._examples.get(key, _NOTHING)
         fits = example is not _NOTHING and self._is_valid(schema, example)
-        folded = self._folder.fold(schema)
-        if fits and seed is _NOTHING and (depth == 0 or folded.choices):
+        rules = self._collector.collect(schema)
+        if fits and seed is _NOTHING and (depth == 0 or rules.choices):
             return copy.deepcopy(example)
-        if folded.choices:
-            return self._make_from_branches(folded, schema, seed, depth)
-        objects = "object" in folded.types and depth < _MAX_DEPTH and (seed is _NOTHING or isinstance(seed, dict))
-        if objects and (folded.properties or isinstance(seed, dict)):
-            return self._make_object(folded, seed, depth)
-        if "array" in folded.types and folded.items and (isinstance(seed, list) or not fits):
-            return self._make_array(folded, key, seed, depth)
+        if rules.choices:
+            return self._make_from_branches(rules, schema, seed, depth)
+        objects = "object" in rules.types and depth < _MAX_DEPTH and (seed is _NOTHING or isinstance(seed, dict))
+        if objects and (rules.properties or isinstance(seed, dict)):
+            return self._make_object(rules, seed, depth)
+        if "array" in rules.types and rules.items and (isinstance(seed, list) or not fits):
+            return self._make_array(rules, key, seed, depth)
         return copy.deepcopy(example) if fits else self._simplest_value(schema)
 
     def _simplest_value(self, schema: Schema) -> Any:
         """Return the simplest valid value; null only if no other value is valid."""
-        made = (value for value in generate_variants(self._folder, schema) if value is not None)
+        made = (value for value in generate_variants(self._collector, schema) if value is not None)
         return next((value for value in made if self._is_valid(schema, value)), self._null_or_nothing(schema))
 
     def _null_or_nothing(self, schema: Schema) -> Any:
         return None if self._is_valid(schema, None) else _NOTHING
 
-    def _make_from_branches(self, folded: Folded, schema: Schema, seed: Any, depth: int) -> Any:
+    def _make_from_branches(self, rules: SchemaRules, schema: Schema, seed: Any, depth: int) -> Any:
         """Return a valid value for one of the schema's branches, the most probable branch first."""
-        for value in islice(self._candidate_objects(folded, seed, depth, frozenset()), _MAX_CANDIDATES):
+        for value in islice(self._candidate_objects(rules, seed, depth, frozenset()), _MAX_CANDIDATES):
             if self._is_valid(schema, value):
                 return value
         return self._simplest_value(schema)
 
     def _rank_branch(self, branch: Schema) -> int:
         """Return how unlikely a branch is: 0 if the file name asks for its keys, 1 if its keys are usual, else 2."""
-        required = set(self._folder.fold(branch).required)
+        required = set(self._collector.collect(branch).required)
         return 0 if required & self._wanted else 1 if required & USUAL else 2
 
-    def _candidate_objects(self, folded: Folded, seed: Any, depth: int, others: frozenset[str]) -> Iterator[Any]:
+    def _candidate_objects(self, rules: SchemaRules, seed: Any, depth: int, others: frozenset[str]) -> Iterator[Any]:
         """Yield an object for each combination of branches, the most probable combination first."""
-        if not folded.choices:
-            if "object" in folded.types and (folded.properties or isinstance(seed, dict)):
-                yield self._make_object(folded, seed, depth, others)
+        if not rules.choices:
+            if "object" in rules.types and (rules.properties or isinstance(seed, dict)):
+                yield self._make_object(rules, seed, depth, others)
             return
-        branches, *rest = folded.choices
+        branches, *rest = rules.choices
         for branch in sorted(branches, key=self._rank_branch):
-            narrowed = self._folder.narrow(folded, branch, rest)
-            yield from self._candidate_objects(narrowed, seed, depth, others | folded.branch_keys)
+            narrowed = self._collector.narrow(rules, branch, rest)
+            yield from self._candidate_objects(narrowed, seed, depth, others | rules.branch_keys)
 
-    def _make_object(self, folded: Folded, seed: Any, depth: int, others: frozenset[str] = frozenset()) -> Any:
+    def _make_object(self, rules: SchemaRules, seed: Any, depth: int, others: frozenset[str] = frozenset()) -> Any:
         if isinstance(seed, dict):
-            wanted = [*seed, *(key for key in folded.required if key not in seed)]
+            wanted = [*seed, *(key for key in rules.required if key not in seed)]
         else:
             known = (self._examples.keys() - others) - SELDOM
-            wanted = [key for key in folded.properties if key in folded.required or key in known]
-            wanted += [key for key in folded.required if key not in folded.properties]
+            wanted = [key for key in rules.properties if key in rules.required or key in known]
+            wanted += [key for key in rules.required if key not in rules.properties]
         made: dict[str, Any] = {}
         for key in wanted:
-            said = folded.schema_of_key(key)
+            said = rules.schema_of_key(key)
             if said is None:
                 continue
             earlier = seed.get(key, _NOTHING) if isinstance(seed, dict) else _NOTHING
@@ -180,9 +180,9 @@ class Maker:
                 made[key] = value
         return made
 
-    def _make_array(self, folded: Folded, key: str, seed: Any, depth: int) -> list[Any]:
-        schema: Schema = {"allOf": folded.items}
-        least, most = int(folded.bounds.get("minItems", 0)), int(folded.bounds.get("maxItems", 2**31))
+    def _make_array(self, rules: SchemaRules, key: str, seed: Any, depth: int) -> list[Any]:
+        schema: Schema = {"allOf": rules.items}
+        least, most = int(rules.bounds.get("minItems", 0)), int(rules.bounds.get("maxItems", 2**31))
         if isinstance(seed, list):
             items = [self._make(schema, _singular(key), item, depth + 1) for item in seed][:most]
         else:

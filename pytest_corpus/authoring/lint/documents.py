@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from functools import cache
 from typing import Any, Final
 
-from pytest_corpus.authoring.tree import LintFinding, SchemaPlace, Tree
+from pytest_corpus.authoring.tree import LintFinding, LocatedSchema, Tree
 from pytest_corpus.spec.schemas import BASE_URI, DIALECT, PRINTED_NAMES
 from pytest_corpus.text.values import escape_key
 
@@ -47,7 +47,7 @@ def check_document_ids(tree: Tree) -> Iterator[LintFinding]:
 
 def check_unique_ids(tree: Tree) -> Iterator[LintFinding]:
     """Find ids that occur twice, including the ids of schemas inside documents."""
-    ids = [(one, one.schema["$id"]) for one in tree.places if isinstance(one.schema.get("$id"), str)]
+    ids = [(one, one.schema["$id"]) for one in tree.located_schemas if isinstance(one.schema.get("$id"), str)]
     # A wrong $id of a document has a finding already, so the id that its file name demands is counted instead.
     known = [(one, one.base if one.pointer else BASE_URI + one.file) for one, _ in ids]
     count = Counter(uri for _, uri in known)
@@ -90,7 +90,7 @@ def _keywords() -> tuple[frozenset[str], frozenset[str]]:
 def check_keywords(tree: Tree) -> Iterator[LintFinding]:
     """Find misspelt and outdated keywords, which validators ignore. Other unknown keywords are annotations."""
     every, deciding = _keywords()
-    for one in tree.places:
+    for one in tree.located_schemas:
         for key in sorted(one.schema.keys() - every):
             near = () if key.startswith("x-") else get_close_matches(key, deciding, n=1, cutoff=0.8)
             if hint := _OLD_KEYWORDS.get(key) or next(iter(near), None):
@@ -98,7 +98,7 @@ def check_keywords(tree: Tree) -> Iterator[LintFinding]:
                 yield LintFinding(one.file, "keyword", message, f"{one.pointer}/{escape_key(key)}")
 
 
-def _patterns_of(one: SchemaPlace) -> Iterator[tuple[str, str]]:
+def _patterns_of(one: LocatedSchema) -> Iterator[tuple[str, str]]:
     if isinstance(one.schema.get("pattern"), str):
         yield f"{one.pointer}/pattern", one.schema["pattern"]
     named = one.schema.get("patternProperties")
@@ -108,7 +108,7 @@ def _patterns_of(one: SchemaPlace) -> Iterator[tuple[str, str]]:
 
 def check_patterns(tree: Tree) -> Iterator[LintFinding]:
     """Find patterns that do not compile, or have different meanings in different engines."""
-    for one in tree.places:
+    for one in tree.located_schemas:
         for pointer, pattern in _patterns_of(one):
             if fault := _pattern_fault(pattern):
                 yield LintFinding(one.file, "pattern", fault, pointer)
@@ -142,7 +142,7 @@ def _replace_simple_parts(pattern: str) -> str:
 
 def check_enums(tree: Tree) -> Iterator[LintFinding]:
     """Find enumerations with a repeated value."""
-    for one in tree.places:
+    for one in tree.located_schemas:
         values = one.schema.get("enum")
         fingerprints = [_fingerprint(value) for value in values] if isinstance(values, list) else []
         if repeated := [index for index, value in enumerate(fingerprints) if value in fingerprints[:index]]:
@@ -169,7 +169,7 @@ def check_names(tree: Tree) -> Iterator[LintFinding]:
         title = document.get("title")
         if not (isinstance(title, str) and title.strip()):
             yield LintFinding(file, "naming", "must be a descriptive title", "/title")
-    for one in tree.places:
+    for one in tree.located_schemas:
         for keyword, form, name_of in (
             ("$defs", r"[A-Z][A-Za-z0-9]*", "PascalCase"),
             ("properties", r"\$?[a-z][a-z0-9_]*", "snake_case"),

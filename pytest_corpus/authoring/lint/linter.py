@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_corpus.authoring.folding import Folder, generate_variants
 from pytest_corpus.authoring.lint import documents
+from pytest_corpus.authoring.schema_rules import RuleCollector, generate_variants
 from pytest_corpus.authoring.tree import LintFinding, Tree, compare_with_table, find_root
 from pytest_corpus.spec.goldens import GOLDENS
 from pytest_corpus.spec.operations import OPERATIONS
@@ -79,7 +79,7 @@ def check_unused_definitions(tree: Tree) -> Iterator[LintFinding]:
         return
     defined = {
         (one.file, f"{one.pointer}/$defs/{escape_key(name)}")
-        for one in tree.places
+        for one in tree.located_schemas
         if isinstance(one.schema.get("$defs"), dict)
         for name in one.schema["$defs"]
     }
@@ -159,11 +159,11 @@ def check_compatibility(tree: Tree) -> Iterator[LintFinding]:
     if not _can_generate_values(tree):
         return  # other rules report the broken schemas
     registry = SchemaRegistry(tree.root)
-    folder = Folder(lambda uri: tree.documents[uri.removeprefix(BASE_URI)])
+    collector = RuleCollector(lambda uri: tree.documents[uri.removeprefix(BASE_URI)])
     unique: dict[LintFinding, None] = {}
     for schema in tree.schemas:
         for elder, newer in zip(schema.own, schema.own[1:], strict=False):
-            instances = list(generate_variants(folder, {"$ref": BASE_URI + schema.file(elder)}))
+            instances = list(generate_variants(collector, {"$ref": BASE_URI + schema.file(elder)}))
             unique |= dict.fromkeys(_find_narrowing(registry, schema, elder, newer, instances))
     yield from unique
 

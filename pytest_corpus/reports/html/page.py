@@ -22,7 +22,7 @@ from pytest_corpus.reports.text import (
     count_in_words,
     printable,
     received_sentence,
-    templates,
+    template_environment,
 )
 from pytest_corpus.spec.components import TITLES
 from pytest_corpus.spec.documents import SECTIONS
@@ -55,14 +55,14 @@ def render_page(template: str, title: str, **given: Any) -> str:
 
 
 def render_template(template: str, **given: Any) -> str:
-    """Return the text of a template."""
+    """Render a template and return its text."""
     return str(_environment().get_template(template).render(**given))
 
 
 @cache
 def _environment() -> Environment:
     """Return the template environment, which escapes every value and its control characters, except markup."""
-    environment = templates(
+    environment = template_environment(
         FOLDER / "templates",
         autoescape=True,
         finalize=lambda value: value if hasattr(value, "__html__") else printable(str(value)),

@@ -18,7 +18,7 @@ from pytest_corpus.reports.text import (
     count_in_words,
     printable,
     received_sentence,
-    templates,
+    template_environment,
 )
 from pytest_corpus.spec.components import TITLES
 from pytest_corpus.spec.obstacles import with_remedy
@@ -77,14 +77,14 @@ MOST_CASES = 50  # the most failed cases in the list of a bundle
 
 
 def render_template(template: str, **given: Any) -> str:
-    """Return the text of a template."""
+    """Render a template and return its text."""
     return str(_environment().get_template(template).render(**given))
 
 
 @cache
 def _environment() -> Environment:
     """Return the environment of the templates, which escape foreign text by `code`, `cell` or `sentence`."""
-    found = templates(Path(__file__).parent / "templates")
+    found = template_environment(Path(__file__).parent / "templates")
     found.filters.update(code=code, cell=cell, sentence=sentence)
     found.globals.update(
         view=view,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_corpus.authoring.goldens.maker import make_golden
 from pytest_corpus.reports.pages.markdown import as_json, code, codes, paragraph, table
 from pytest_corpus.reports.pages.schema_words import Key, describe_schema
-from pytest_corpus.reports.text import templates
+from pytest_corpus.reports.text import template_environment
 from pytest_corpus.spec.arguments import ALTERNATIVES, RULES, Choice, OneOf, Rule, Within
 from pytest_corpus.spec.capabilities import FACTS, RANGED, REQUIRED, SAMPLING_RANGES, SECTIONS, Fact
 from pytest_corpus.spec.components import ROWS, Component
@@ -44,7 +44,7 @@ def render_pages() -> dict[str, str]:
 @cache
 def _environment() -> Environment:
     """Return the environment of the templates, with the functions that they call for an operation."""
-    found = templates(Path(__file__).parent / "templates")
+    found = template_environment(Path(__file__).parent / "templates")
     found.filters.update(code=code, codes=codes, paragraph=paragraph, as_json=as_json)
     found.globals.update(
         table=table,

@@ -26,7 +26,7 @@ _MOST: Final = ("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProp
 
 
 @dataclass
-class Folded:
+class SchemaRules:
     """The rules of a schema in one record, with its ``$ref`` and ``allOf`` replaced by the rules that they refer to.
 
     Attributes:
@@ -74,62 +74,62 @@ def _required_keys(schema: Schema) -> Iterator[str]:
                 yield from _required_keys(part)
 
 
-class Folder:
+class RuleCollector:
     """Collects the rules of schemas. `retrieve` returns the document for the ``$id`` in a reference."""
 
     def __init__(self, retrieve: Callable[[str], Mapping[str, Any]]) -> None:
         self._retrieve = retrieve
         self._documents: dict[str, Any] = {}
 
-    def fold(self, schema: Schema) -> Folded:
+    def collect(self, schema: Schema) -> SchemaRules:
         """Return all rules of a schema in one record. Raises RecursionError if the schema refers to itself."""
-        folded = Folded()
-        self._add_schema(folded, schema)
-        return folded
+        rules = SchemaRules()
+        self._add_schema(rules, schema)
+        return rules
 
-    def narrow(self, folded: Folded, branch: Schema, choices: list[list[Schema]]) -> Folded:
-        """Return a copy of `folded` with the rules of one branch of a union added.
+    def narrow(self, rules: SchemaRules, branch: Schema, choices: list[list[Schema]]) -> SchemaRules:
+        """Return a copy of `rules` with the rules of one branch of a union added.
 
         The copy's choices are `choices` and the choices of the branch.
         """
-        copy = replace(folded, properties=dict(folded.properties), bounds=dict(folded.bounds), choices=choices)
+        copy = replace(rules, properties=dict(rules.properties), bounds=dict(rules.bounds), choices=choices)
         self._add_schema(copy, branch)
         return copy
 
-    def _add_schema(self, folded: Folded, schema: Schema) -> None:
+    def _add_schema(self, rules: SchemaRules, schema: Schema) -> None:
         if isinstance(schema, bool):
-            folded.types = folded.types if schema else ()
+            rules.types = rules.types if schema else ()
             return
         if "$ref" in schema:
-            self._add_schema(folded, self._resolve(schema["$ref"]))
+            self._add_schema(rules, self._resolve(schema["$ref"]))
         for part in schema.get("allOf", ()):
-            self._add_schema(folded, part)
-        self._add_keywords(folded, schema)
-        folded.choices = [*folded.choices, *_branches_of(schema)]
+            self._add_schema(rules, part)
+        self._add_keywords(rules, schema)
+        rules.choices = [*rules.choices, *_branches_of(schema)]
 
-    def _add_keywords(self, folded: Folded, schema: Mapping[str, Any]) -> None:
+    def _add_keywords(self, rules: SchemaRules, schema: Mapping[str, Any]) -> None:
         if "type" in schema:
-            folded.types = _common_types(folded.types, schema["type"])
+            rules.types = _common_types(rules.types, schema["type"])
         for values in ([schema["const"]] if "const" in schema else None, schema.get("enum")):
             if values is not None:
-                earlier = folded.values
-                folded.values = values if earlier is None else [value for value in earlier if value in values]
+                earlier = rules.values
+                rules.values = values if earlier is None else [value for value in earlier if value in values]
         for key, value in schema.get("properties", {}).items():
-            folded.properties[key] = [*folded.properties.get(key, ()), value]
-        folded.required = list(dict.fromkeys((*folded.required, *schema.get("required", ()))))
+            rules.properties[key] = [*rules.properties.get(key, ()), value]
+        rules.required = list(dict.fromkeys((*rules.required, *schema.get("required", ()))))
         if "additionalProperties" in schema or "patternProperties" in schema:
             keys = frozenset(schema.get("properties", ()))
             patterns = schema.get("patternProperties", {})
             closure = (keys, patterns, schema.get("additionalProperties", True))
-            folded.closures = [*folded.closures, closure]
+            rules.closures = [*rules.closures, closure]
         if "items" in schema:
-            folded.items = [*folded.items, schema["items"]]
+            rules.items = [*rules.items, schema["items"]]
         for bound in (*_LEAST, *_MOST):
             if bound in schema:
                 tightest = max if bound in _LEAST else min
-                folded.bounds[bound] = tightest(schema[bound], folded.bounds.get(bound, schema[bound]))
+                rules.bounds[bound] = tightest(schema[bound], rules.bounds.get(bound, schema[bound]))
         if "pattern" in schema:
-            folded.patterns = [*folded.patterns, schema["pattern"]]
+            rules.patterns = [*rules.patterns, schema["pattern"]]
 
     def _resolve(self, ref: str) -> Schema:
         uri, _, pointer = ref.partition("#")
@@ -180,9 +180,9 @@ _PARSER: Final = importlib.import_module("re._parser")
 _NUMBERS: Final = (0, 1, 7, -1, 2**40, 0.5, -0.5, 1e9)
 
 
-def generate_variants(folder: Folder, schema: Schema) -> Iterator[Any]:
+def generate_variants(collector: RuleCollector, schema: Schema) -> Iterator[Any]:
     """Yield JSON values made from a schema, the simplest first, at most `MAX_VARIANTS`. A few may be invalid."""
-    return islice(_generate_from_schema(folder, schema, 0), MAX_VARIANTS)
+    return islice(_generate_from_schema(collector, schema, 0), MAX_VARIANTS)
 
 
 @cache
@@ -230,68 +230,66 @@ def _accepts_character(char: int, name: str, said: Any) -> bool:
     return inside != negated
 
 
-def _generate_from_schema(folder: Folder, schema: Schema, depth: int) -> Iterator[Any]:
+def _generate_from_schema(collector: RuleCollector, schema: Schema, depth: int) -> Iterator[Any]:
     if depth > _MAX_DEPTH:
         return
-    yield from _generate_from_folded(folder, folder.fold(schema), depth)
+    yield from _generate_from_rules(collector, collector.collect(schema), depth)
 
 
-def _generate_from_folded(folder: Folder, folded: Folded, depth: int) -> Iterator[Any]:
-    if folded.choices:
-        branches, *others = folded.choices
+def _generate_from_rules(collector: RuleCollector, rules: SchemaRules, depth: int) -> Iterator[Any]:
+    if rules.choices:
+        branches, *others = rules.choices
         for branch in branches:
-            yield from _generate_from_folded(folder, folder.narrow(folded, branch, others), depth)
-    elif folded.values is not None:
-        yield from folded.values
+            yield from _generate_from_rules(collector, collector.narrow(rules, branch, others), depth)
+    elif rules.values is not None:
+        yield from rules.values
     else:
-        for name in folded.types:
-            yield from _generate_of_type(folder, folded, name, depth)
+        for name in rules.types:
+            yield from _generate_of_type(collector, rules, name, depth)
 
 
-def _generate_of_type(folder: Folder, folded: Folded, name: str, depth: int) -> Iterator[Any]:
+def _generate_of_type(collector: RuleCollector, rules: SchemaRules, name: str, depth: int) -> Iterator[Any]:
     if name == "object":
-        yield from _generate_objects(folder, folded, depth)
+        yield from _generate_objects(collector, rules, depth)
     elif name == "array":
-        yield from _generate_arrays(folder, folded, depth)
+        yield from _generate_arrays(collector, rules, depth)
     elif name == "string":
-        yield from _generate_strings(folded)
+        yield from _generate_strings(rules)
     elif name in ("number", "integer"):
-        yield from _generate_numbers(folded, name)
+        yield from _generate_numbers(rules, name)
     else:
         yield from (True, False) if name == "boolean" else (None,)
 
 
-def _generate_objects(folder: Folder, folded: Folded, depth: int) -> Iterator[Any]:
-    keys = [
-        key for key in dict.fromkeys((*folded.required, *folded.properties)) if folded.schema_of_key(key) is not None
-    ]
-    made = {key: list(_generate_property_values(folder, folded, key, depth)) for key in keys}
-    if any(not made.get(key) for key in folded.required):
+def _generate_objects(collector: RuleCollector, rules: SchemaRules, depth: int) -> Iterator[Any]:
+    keys = [key for key in dict.fromkeys((*rules.required, *rules.properties)) if rules.schema_of_key(key) is not None]
+    made = {key: list(_generate_property_values(collector, rules, key, depth)) for key in keys}
+    if any(not made.get(key) for key in rules.required):
         return
-    plain = {key: made[key][0] for key in folded.required}
+    plain = {key: made[key][0] for key in rules.required}
     yield plain
     yield {key: values[0] for key, values in made.items() if values}
     for key, values in made.items():
         yield from ({**plain, key: value} for value in values)
     for key in _KEYS:
-        if key not in made and folded.schema_of_key(key) is not None:
-            yield from ({**plain, key: value} for value in _generate_property_values(folder, folded, key, depth))
+        if key not in made and rules.schema_of_key(key) is not None:
+            yield from ({**plain, key: value} for value in _generate_property_values(collector, rules, key, depth))
 
 
-def _generate_property_values(folder: Folder, folded: Folded, key: str, depth: int) -> Iterator[Any]:
-    said = folded.schema_of_key(key)
+def _generate_property_values(collector: RuleCollector, rules: SchemaRules, key: str, depth: int) -> Iterator[Any]:
+    said = rules.schema_of_key(key)
     if said is None:
         return
     if said == {"allOf": []}:
         yield from _JSON
     else:
-        yield from _generate_from_schema(folder, said, depth + 1)
+        yield from _generate_from_schema(collector, said, depth + 1)
 
 
-def _generate_arrays(folder: Folder, folded: Folded, depth: int) -> Iterator[Any]:
-    least = int(folded.bounds.get("minItems", 0))
-    most = min(int(folded.bounds.get("maxItems", least + 2)), _LONGEST)
-    items = list(_generate_from_schema(folder, {"allOf": folded.items}, depth + 1)) if folded.items else list(_JSON)
+def _generate_arrays(collector: RuleCollector, rules: SchemaRules, depth: int) -> Iterator[Any]:
+    least = int(rules.bounds.get("minItems", 0))
+    most = min(int(rules.bounds.get("maxItems", least + 2)), _LONGEST)
+    items = list(_generate_from_schema(collector, {"allOf": rules.items}, depth + 1)) if rules.items else list(_JSON)
     if least == 0:
         yield []
     if items:
@@ -300,21 +298,21 @@ def _generate_arrays(folder: Folder, folded: Folded, depth: int) -> Iterator[Any
         yield [items[0]] * most
 
 
-def _generate_strings(folded: Folded) -> Iterator[str]:
-    least, most = int(folded.bounds.get("minLength", 0)), int(folded.bounds.get("maxLength", 300))
+def _generate_strings(rules: SchemaRules) -> Iterator[str]:
+    least, most = int(rules.bounds.get("minLength", 0)), int(rules.bounds.get("maxLength", 300))
     filler = "x"
-    if folded.patterns:
-        matched = find_match(tuple(folded.patterns))
+    if rules.patterns:
+        matched = find_match(tuple(rules.patterns))
         if matched is None:
             return
         yield matched
         filler = matched[:1] or filler
-    yield from (text for text in _STRINGS if least <= len(text) <= most and not folded.patterns)
+    yield from (text for text in _STRINGS if least <= len(text) <= most and not rules.patterns)
     yield from (filler * size for size in dict.fromkeys((least, min(most, _LONGEST))))
 
 
-def _generate_numbers(folded: Folded, name: str) -> Iterator[float]:
-    bounds = folded.bounds
+def _generate_numbers(rules: SchemaRules, name: str) -> Iterator[float]:
+    bounds = rules.bounds
     low, high = bounds.get("minimum"), bounds.get("maximum")
     above, below = bounds.get("exclusiveMinimum"), bounds.get("exclusiveMaximum")
     near = (low, high, above + 1e-6 if above is not None else None, below - 1e-6 if below is not None else None)
