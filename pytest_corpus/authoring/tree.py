@@ -152,7 +152,7 @@ class Tree:
         self.files = tuple(file for file in list_files(root) if file.partition("/")[0] not in OWN_FOLDERS)
 
     @cached_property
-    def _read(self) -> tuple[dict[str, dict[str, Any]], dict[str, tuple[str, str]]]:
+    def _documents_and_faults(self) -> tuple[dict[str, dict[str, Any]], dict[str, tuple[str, str]]]:
         documents: dict[str, dict[str, Any]] = {}
         faults: dict[str, tuple[str, str]] = {}
         for file in self.listed:
@@ -175,12 +175,12 @@ class Tree:
     @property
     def documents(self) -> dict[str, dict[str, Any]]:
         """The parsed content of every readable file of the table, by file name."""
-        return self._read[0]
+        return self._documents_and_faults[0]
 
     @property
     def faults(self) -> dict[str, tuple[str, str]]:
         """The violated rule and the message for each unreadable file of the table, by file name."""
-        return self._read[1]
+        return self._documents_and_faults[1]
 
     @property
     def is_complete(self) -> bool:

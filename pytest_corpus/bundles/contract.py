@@ -184,7 +184,7 @@ class Judge:
             return self._grade_by_rubric(self.scorer.rubric, asked, ask, names)
         if not asked.has_expected:
             return None
-        answer, expected = (_text(names[name]) for name in ("output", "expected"))
+        answer, expected = (_to_text(names[name]) for name in ("output", "expected"))
         if not answer.strip() or not expected.strip():
             return ScorerResult(float(answer.strip() == expected.strip()))
         assert self.scorer.similarity is not None
@@ -205,7 +205,10 @@ class Judge:
         self, rubric: Rubric, asked: CompletionRequest, ask: Ask, names: Mapping[str, Any]
     ) -> ScorerResult:
         parts = {"rubric": rubric.text, "system": asked.system, "prompt": asked.prompt}
-        parts |= {"expected": _text(names["expected"]) if asked.has_expected else None, "answer": names["raw_output"]}
+        parts |= {
+            "expected": _to_text(names["expected"]) if asked.has_expected else None,
+            "answer": names["raw_output"],
+        }
         prompt = "\n\n".join(f"<{name}>\n{text}\n</{name}>" for name, text in parts.items() if text is not None)
         choice, found, flaw = rubric.provider, [], ""
         for number in range(rubric.samples):
@@ -229,7 +232,7 @@ class Judge:
         return ScorerResult(sum(scores) / len(scores), agreement, said)
 
 
-def _text(value: Any) -> str:
+def _to_text(value: Any) -> str:
     return value if isinstance(value, str) else to_json(value)
 
 

@@ -61,7 +61,7 @@ def find_differences(expected: Any, raw: str, how: str) -> list[Difference]:
     if isinstance(expected, str):
         return _text_differences(expected, raw, output, exact=how == "exact")
     found: list[Difference] = []
-    _compare(expected, output, (), found, exact=how == "exact")
+    _collect_differences(expected, output, (), found, exact=how == "exact")
     return found[:10]
 
 
@@ -83,17 +83,19 @@ def _text_differences(expected: str, raw: str, output: Any, *, exact: bool) -> l
     wanted = parse_json(expected)
     found: list[Difference] = []
     if wanted is not expected and output is not raw:
-        _compare(wanted, output, (), found, exact=exact)
+        _collect_differences(wanted, output, (), found, exact=exact)
     else:
         found.append(Difference((), expected, raw, "another text"))
     return found[:10]
 
 
-def _compare(expected: Any, got: Any, path: tuple[str | int, ...], found: list[Difference], *, exact: bool) -> None:
+def _collect_differences(
+    expected: Any, got: Any, path: tuple[str | int, ...], found: list[Difference], *, exact: bool
+) -> None:
     if isinstance(expected, dict) and isinstance(got, dict):
         for key, value in expected.items():
             if key in got:
-                _compare(value, got[key], (*path, key), found, exact=exact)
+                _collect_differences(value, got[key], (*path, key), found, exact=exact)
             else:
                 found.append(Difference((*path, key), to_json(value), "nothing", "a key is missing"))
         for key in got.keys() - expected.keys() if exact else ():
@@ -104,7 +106,7 @@ def _compare(expected: Any, got: Any, path: tuple[str | int, ...], found: list[D
             found.append(Difference(path, to_json(expected), to_json(got), said))
             return
         for number, (one, other) in enumerate(zip(expected, got, strict=True)):
-            _compare(one, other, (*path, number), found, exact=True)
+            _collect_differences(one, other, (*path, number), found, exact=True)
     elif not _are_equal(expected, got):
         found.append(Difference(path, to_json(expected), to_json(got), _describe_types(expected, got)))
 

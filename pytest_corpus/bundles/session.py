@@ -207,12 +207,12 @@ class BundleSession:
         options = self.options
         is_mock = chosen.choice.name == "mock"
         mode = "off" if is_mock else mode_of(options.cassettes, bundle.folder, os.environ)
-        provider = self._provider(bundle, chosen, plays=mode == "none")
+        provider = self._make_provider(bundle, chosen, plays=mode == "none")
         asking = CaseRunner(
             bundle,
             chosen.choice,
             provider,
-            self._scorers(bundle),
+            self._scorer_functions(bundle),
             tuple(
                 self._make_judge(bundle, scorer, plays=mode == "none")
                 for scorer in bundle.contract.scorers
@@ -226,18 +226,20 @@ class BundleSession:
         cases = select_cases(bundle, options.shard) if options.shard else bundle.cases[: options.limit]
         return BundleRun(bundle, provider.label, chosen.adapter, asking, cases, options, self._store, mode)
 
-    def _provider(self, bundle: Bundle, chosen: SelectedProvider, *, plays: bool, purpose: str = "") -> BundleProvider:
+    def _make_provider(
+        self, bundle: Bundle, chosen: SelectedProvider, *, plays: bool, purpose: str = ""
+    ) -> BundleProvider:
         choice = chosen.choice
         # Each bundle plays a script from its beginning.
         own = (bundle.path, bundle.variant, choice.script, purpose) if choice.name == "mock" else None
         key = (choice.name, choice.model, choice.base_url, chosen.adapter, own, plays)
         if key not in self._providers:
-            adapter = (chosen.adapter, lambda: self._client("llm", chosen.adapter)) if chosen.adapter else None
+            adapter = (chosen.adapter, lambda: self._open_client("llm", chosen.adapter)) if chosen.adapter else None
             brought = self._functions_of("providers", bundle)
             self._providers[key] = make_provider(choice, bundle.file, brought, adapter, plays=plays)
         return self._providers[key]
 
-    def _client(self, component: str, label: str) -> AdapterClient:
+    def _open_client(self, component: str, label: str) -> AdapterClient:
         if (component, label) not in self._clients:
             self._clients[component, label] = self._adapters(component)[label]()
         return self._clients[component, label]
@@ -248,7 +250,7 @@ class BundleSession:
             choice, llms = scorer.rubric.provider, list(self._adapters("llm"))
             label = llms[0] if llms and choice.name == "corpus" else ""
             chosen = SelectedProvider(choice, label)
-            return Judge(scorer, self._provider(bundle, chosen, plays=plays, purpose=scorer.name))
+            return Judge(scorer, self._make_provider(bundle, chosen, plays=plays, purpose=scorer.name))
         assert scorer.similarity is not None
         known = list(self._adapters("embedding"))
         label = scorer.similarity.adapter or (known[0] if known else "")
@@ -256,10 +258,10 @@ class BundleSession:
             hint = suggestion(label, known) if known else "declare one with --corpus-adapter=module:factory"
             said = f"the scorer {scorer.name!r} asks an adapter with the component embedding; {hint}"
             raise BundleError(BundleProblem(bundle.file, said))
-        opened = (lambda: self._client("embedding", label)) if label in known else None
+        opened = (lambda: self._open_client("embedding", label)) if label in known else None
         return Judge(scorer, SimilarityProvider(scorer.similarity.model, opened))
 
-    def _scorers(self, bundle: Bundle) -> dict[str, Any]:
+    def _scorer_functions(self, bundle: Bundle) -> dict[str, Any]:
         own = [scorer for scorer in bundle.contract.scorers if not scorer.asks_provider]
         known = self._functions_of("scorers", bundle) if own else {}
         for scorer in own:

@@ -116,11 +116,11 @@ def restore_exchange(made: Exchange, written: Mapping[str, Any]) -> None:
     )
     hints = map(decode_value, written.get("retry_hints_ms", ()))
     observed.hints_ms = frozenset(each for each in hints if isinstance(each, int | float))
-    observed.observations = [Observation(**_members(each)) for each in written.get("observations", ())]
-    observed.counts = [Count(**_members(each)) for each in written.get("counters", ())]
+    observed.observations = [Observation(**_decode_values(each)) for each in written.get("observations", ())]
+    observed.counts = [Count(**_decode_values(each)) for each in written.get("counters", ())]
 
 
-def _members(written: Mapping[str, Any]) -> dict[str, Any]:
+def _decode_values(written: Mapping[str, Any]) -> dict[str, Any]:
     return {key: decode_value(item) for key, item in written.items()}
 
 

@@ -26,7 +26,7 @@ _GLOB = re.compile(r"[A-Za-z0-9*?\[\]!-]{0,100}")
 Check = Callable[[str], object]
 
 
-def _number_check(of: type[int] | type[float], least: float, most: float) -> Check:
+def _make_number_check(of: type[int] | type[float], least: float, most: float) -> Check:
     def is_valid(value: str) -> bool:
         with suppress(ValueError):
             return len(value) <= MOST_DIGITS and least <= of(value) <= most
@@ -35,11 +35,11 @@ def _number_check(of: type[int] | type[float], least: float, most: float) -> Che
     return is_valid
 
 
-def _choice_check(*names: str) -> Check:
+def _make_choice_check(*names: str) -> Check:
     return lambda value: value.strip().lower() in names
 
 
-def _list_check(valid: Check) -> Check:
+def _make_list_check(valid: Check) -> Check:
     return lambda value: len(value) < MOST_CHARACTERS and all(valid(each.strip()) for each in value.split(","))
 
 
@@ -50,16 +50,16 @@ def _is_shard(value: str) -> bool:
 
 
 OPTIONS: Mapping[str, Check] = {
-    "components": _list_check(_choice_check("", *COMPONENTS)),
-    "requirement": _list_check(_GLOB.fullmatch),
-    "level": _choice_check(*LEVELS),
-    "strict": _choice_check("true"),
+    "components": _make_list_check(_make_choice_check("", *COMPONENTS)),
+    "requirement": _make_list_check(_GLOB.fullmatch),
+    "level": _make_choice_check(*LEVELS),
+    "strict": _make_choice_check("true"),
     "edition": lambda value: value.strip() in editions.names(),
-    "schema-version": _choice_check(*SCHEMA_VERSIONS),
-    "write-delay": _number_check(float, 0, MOST_WRITE_DELAY_S),
-    "max-namespaces": _number_check(int, MIN_NAMESPACES, math.inf),
-    "profile": _choice_check(*PROFILES),
-    "repeat": _number_check(int, 1, MOST_REPETITIONS),
+    "schema-version": _make_choice_check(*SCHEMA_VERSIONS),
+    "write-delay": _make_number_check(float, 0, MOST_WRITE_DELAY_S),
+    "max-namespaces": _make_number_check(int, MIN_NAMESPACES, math.inf),
+    "profile": _make_choice_check(*PROFILES),
+    "repeat": _make_number_check(int, 1, MOST_REPETITIONS),
     "shard": _is_shard,
 }
 """The options that are read from a transcript, each with a function that is true for its valid values."""

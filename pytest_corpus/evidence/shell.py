@@ -140,11 +140,11 @@ def header_value(name: str, value: str, environment: Mapping[str, str]) -> str:
 def _quote(text: str, sent: SentRequest) -> str:
     """Return a text as one shell word. Its deadlines are shifted so that the same time remains."""
 
-    def later(found: re.Match[str]) -> str:
+    def shift_deadline(found: re.Match[str]) -> str:
         left = round(int(found[2]) - sent.at * 1000)
         return f"{found[1]}'\"$(($(date +%s) * 1000 + {left}))\"'" if left > 0 else found[0]
 
-    return _DEADLINE.sub(later, shlex.quote(_escape(text)))
+    return _DEADLINE.sub(shift_deadline, shlex.quote(_escape(text)))
 
 
 def _escape(text: str) -> str:

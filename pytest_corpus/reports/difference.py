@@ -34,7 +34,7 @@ class EarlierReport:
     def of(cls, document: view.Document) -> EarlierReport:
         """Return the name and the statuses of a report."""
         when = str(document["started_at"])[:16].replace("T", " ")
-        return cls(f"the run of {when} UTC", {key: entry["status"] for key, entry in _statuses(document).items()})
+        return cls(f"the run of {when} UTC", {key: entry["status"] for key, entry in _entries_by_key(document).items()})
 
     def change_of(self, entry: Mapping[str, Any]) -> str:
         """Return the change of a requirement since the earlier report, a key of `CHANGES`; empty if there is none."""
@@ -72,14 +72,14 @@ def compare_requirements(
 ) -> tuple[dict[str, list[dict[str, Any]]], list[str]]:
     """Return the changes of requirements by kind, and the reasons why they are a regression."""
     changes: dict[str, list[dict[str, Any]]] = {kind: [] for kind in KINDS}
-    before, after = _statuses(old), _statuses(new)
+    before, after = _entries_by_key(old), _entries_by_key(new)
     for key in (*after, *(key for key in before if key not in after)):
         was, now = before.get(key), after.get(key)
         entry = now or was or {}
         change = {each: entry[each] for each in ("component", "id", "level", "text")}
         for kind in _kinds_of_change(was, now):
             changes[kind].append({**change, "old": was and was["status"], "new": now and now["status"]})
-    return changes, list(_regressions(old, new, changes, level or str(new["level"])))
+    return changes, list(_regression_reasons(old, new, changes, level or str(new["level"])))
 
 
 def describe_changes(difference: Mapping[str, Any]) -> str:
@@ -99,7 +99,7 @@ def describe_changes(difference: Mapping[str, Any]) -> str:
     return "\n".join([*lines, conclusion]) + "\n"
 
 
-def _statuses(document: view.Document) -> dict[tuple[str, str], dict[str, Any]]:
+def _entries_by_key(document: view.Document) -> dict[tuple[str, str], dict[str, Any]]:
     return {(entry["component"], entry["id"]): entry for entry in document["requirements"]}
 
 
@@ -123,7 +123,7 @@ def _verdict(document: view.Document) -> str:
     return "altered" if view.is_altered(document) else str(document["verdict"])
 
 
-def _regressions(
+def _regression_reasons(
     old: view.Document, new: view.Document, changes: Mapping[str, list[dict[str, Any]]], level: str
 ) -> Iterator[str]:
     if violated := sum(change["level"] in counting_levels(level) for change in changes["newly_violated"]):

@@ -62,15 +62,15 @@ def _exchange_golden(op: str, kind: str, stem: str = "") -> Golden:
     return Golden(f"{component}/{stem}.json", f"{component}.envelope.{kind}", also=(f"{op}.{kind}",))
 
 
-def _exchange_pair(op: str, stem: str = "") -> tuple[Golden, Golden]:
+def _exchange_golden_pair(op: str, stem: str = "") -> tuple[Golden, Golden]:
     return _exchange_golden(op, "request", stem and f"{stem}_request"), _exchange_golden(
         op, "success", stem and f"{stem}_success"
     )
 
 
-def _exchanges(component: str, names: str) -> Iterator[Golden]:
+def _exchange_goldens(component: str, names: str) -> Iterator[Golden]:
     for name in names.split():
-        yield from _exchange_pair(f"{component}.{name}")
+        yield from _exchange_golden_pair(f"{component}.{name}")
 
 
 def _error_golden(stem: str) -> Golden:
@@ -106,7 +106,7 @@ def _stream_goldens(op: str) -> tuple[Golden, Golden, Golden]:
 
 
 _LLM = (
-    *_exchanges("llm", "capabilities complete count_tokens health"),
+    *_exchange_goldens("llm", "capabilities complete count_tokens health"),
     _error_golden("llm_error_envelope"),
     *_single_goldens("llm", "response_format=response_format sampling_params=sampling.params"),
     *_stream_goldens("llm.stream"),
@@ -116,26 +116,26 @@ _LLM = (
 )
 
 _VECTOR = (
-    *_exchanges("vector", "capabilities delete"),
+    *_exchange_goldens("vector", "capabilities delete"),
     _error_golden("vector_error_dimension_mismatch"),
-    *_exchanges("vector", "health"),
-    *_exchange_pair("vector.create_namespace", "vector_namespace_create"),
-    *_exchange_pair("vector.delete_namespace", "vector_namespace_delete"),
+    *_exchange_goldens("vector", "health"),
+    *_exchange_golden_pair("vector.create_namespace", "vector_namespace_create"),
+    *_exchange_golden_pair("vector.delete_namespace", "vector_namespace_delete"),
     *_single_goldens("vector", "partial_success_result=types.partial_success_result"),
-    *_exchanges("vector", "query"),
+    *_exchange_goldens("vector", "query"),
     *_type_goldens("vector", "failure_item filter query_result vector vector_match"),
-    *_exchanges("vector", "upsert"),
+    *_exchange_goldens("vector", "upsert"),
 )
 
 _EMBEDDING = (
-    *_exchanges("embedding", "capabilities"),
+    *_exchange_goldens("embedding", "capabilities"),
     _exchange_golden("embedding.count_tokens", "request", "embedding_count_tokens_request_batch"),
     _exchange_golden("embedding.count_tokens", "request", "embedding_count_tokens_request_single"),
     _exchange_golden("embedding.count_tokens", "success", "embedding_count_tokens_success_batch"),
     _exchange_golden("embedding.count_tokens", "success", "embedding_count_tokens_success_single"),
-    *_exchanges("embedding", "embed_batch embed"),
+    *_exchange_goldens("embedding", "embed_batch embed"),
     _error_golden("embedding_envelope_error"),
-    *_exchanges("embedding", "health"),
+    *_exchange_goldens("embedding", "health"),
     *_single_goldens("embedding", "partial_success_result=partial_success.result"),
     *_type_goldens("embedding", "failure vector warning"),
 )
@@ -146,13 +146,13 @@ _GRAPH = (
     _exchange_golden("graph.upsert_nodes", "request", "graph.upsert_nodes.single.request"),
     _exchange_golden("graph.upsert_nodes", "success", "graph.upsert_nodes.single.success"),
     *_single_goldens("graph", "batch_op_create_vertex=types.batch_op batch_op_query=types.batch_op"),
-    *_exchanges("graph", "batch capabilities"),
-    *_exchange_pair("graph.upsert_edges", "graph_edge_create"),
+    *_exchange_goldens("graph", "batch capabilities"),
+    *_exchange_golden_pair("graph.upsert_edges", "graph_edge_create"),
     *_single_goldens("graph", "entity_edge=types.entity entity_vertex=types.entity"),
     _error_golden("graph_envelope_error"),
-    *_exchanges("graph", "health"),
+    *_exchange_goldens("graph", "health"),
     *_single_goldens("graph", "id_value=types.id partial_success_result=types.partial_success_result"),
-    *_exchanges("graph", "query"),
+    *_exchange_goldens("graph", "query"),
     *_single_goldens("graph", "row=types.row"),
     *_stream_goldens("graph.stream_query"),
     *_overlay_goldens("graph"),
@@ -177,7 +177,7 @@ def goldens_of(op: str) -> tuple[Golden, ...]:
             replace(golden, file=golden.file.replace("_stream", f"_{name}")) for golden in _stream_goldens(op)
         )
         return (_exchange_golden(op, "request"), *frames)
-    return _exchange_pair(op)
+    return _exchange_golden_pair(op)
 
 
 def request_golden(op: str) -> Golden:

@@ -153,14 +153,14 @@ def check_enums(tree: Tree) -> Iterator[LintFinding]:
 def _fingerprint(value: Any) -> str:
     """Return a text for a JSON value; two texts are equal if and only if the values are equal as JSON."""
 
-    def whole(item: Any) -> Any:
+    def unify_numbers(item: Any) -> Any:
         if isinstance(item, float) and item.is_integer():
             return int(item)
         if isinstance(item, dict):
-            return {key: whole(inner) for key, inner in item.items()}
-        return [whole(inner) for inner in item] if isinstance(item, list) else item
+            return {key: unify_numbers(inner) for key, inner in item.items()}
+        return [unify_numbers(inner) for inner in item] if isinstance(item, list) else item
 
-    return json.dumps(whole(value), sort_keys=True)
+    return json.dumps(unify_numbers(value), sort_keys=True)
 
 
 def check_names(tree: Tree) -> Iterator[LintFinding]:

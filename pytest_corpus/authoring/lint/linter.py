@@ -31,13 +31,13 @@ def check_cycles(tree: Tree) -> Iterator[LintFinding]:
     """Find files that refer to each other in a circle, and schemas of one file that contain themselves; each circle
     once.
     """
-    between = _edges((one.file, one.target) for one in tree.references if one.target and one.target != one.file)
+    between = _group_edges((one.file, one.target) for one in tree.references if one.target and one.target != one.file)
     for circle in _find_circles(between):
         yield LintFinding(circle[0], "cycle", f"refers to itself: {' -> '.join((*circle, circle[0]))}")
     for file in tree.documents:
         inside = {one.pointer: one for one in tree.references if one.file == one.target == file and one.found}
         pairs = ((start, end) for start, one in inside.items() for end in inside if _is_inside(end, one.target_pointer))
-        for circle in _find_circles(_edges(pairs)):
+        for circle in _find_circles(_group_edges(pairs)):
             targets = [inside[pointer].target_pointer or "/" for pointer in circle]
             yield LintFinding(
                 file, "cycle", f"lies in itself: {' -> '.join((*targets, targets[0]))}", f"{circle[0]}/$ref"
@@ -48,7 +48,7 @@ def _is_inside(pointer: str, around: str) -> bool:
     return f"{pointer}/".startswith(f"{around}/")
 
 
-def _edges(pairs: Iterable[tuple[str, str]]) -> dict[str, dict[str, None]]:
+def _group_edges(pairs: Iterable[tuple[str, str]]) -> dict[str, dict[str, None]]:
     edges: dict[str, dict[str, None]] = {}
     for start, end in pairs:
         edges.setdefault(start, {})[end] = None
@@ -107,7 +107,7 @@ def check_unused_files(tree: Tree) -> Iterator[LintFinding]:
     asked = {BY_NAME[name].file(edition) for name, edition in _needed_schemas()}
     protocol = {file for schema in SCHEMAS for file in schema.files}
     asked |= tree.documents.keys() - protocol  # files that a user added need no operation of the protocol
-    edges = _edges((one.file, one.target) for one in tree.references if one.target)
+    edges = _group_edges((one.file, one.target) for one in tree.references if one.target)
     reached, waiting = set(asked), list(asked)
     while waiting:
         for file in edges.get(waiting.pop(), ()):

@@ -19,13 +19,13 @@ class CorpusProvider(BundleProvider):
 
     def complete(self, request: CompletionRequest) -> Answer:
         result, cached, elapsed_s = call_adapter(
-            self._opened, "llm.complete", self._args(request), request.remaining_s()
+            self._opened, "llm.complete", self._completion_args(request), request.remaining_s()
         )
         if not isinstance(result.get("text"), str):
             raise ProviderError("Unavailable", "the answer is not a completion")
         return replace(_to_answer(result), cached=cached, latency_ms=elapsed_s * 1000)
 
-    def _args(self, request: CompletionRequest) -> dict[str, Any]:
+    def _completion_args(self, request: CompletionRequest) -> dict[str, Any]:
         args: dict[str, Any] = {"messages": [{"role": "user", "content": request.prompt}]}
         given = {
             "model": request.model or self._model,

@@ -79,7 +79,7 @@ class CaseRunner:
         prompts = self.bundle.prompts(case)
         how = ""
         for number in range(self.bundle.samples):
-            request = self._request(case, prompts, number, progress.deadline)
+            request = self._make_request(case, prompts, number, progress.deadline)
             try:
                 answer, attempts, latency, how = self._get_answer(request, store, progress)
                 progress.judging = Usage()
@@ -109,7 +109,9 @@ class CaseRunner:
         passed = sum(sample.status == PASSED for sample in uncached_samples(samples))
         return not 0 < self.bundle.min_passing - passed <= self.bundle.samples - len(samples)
 
-    def _request(self, case: Case, prompts: tuple[str, str | None], number: int, deadline: float) -> CompletionRequest:
+    def _make_request(
+        self, case: Case, prompts: tuple[str, str | None], number: int, deadline: float
+    ) -> CompletionRequest:
         return CompletionRequest(
             prompt=prompts[0],
             system=prompts[1],

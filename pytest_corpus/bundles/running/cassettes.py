@@ -51,7 +51,7 @@ class Cassettes:
             return None
         path = self._path(request.case)
         with self._lock:
-            entries = self._entries(path)
+            entries = self._read_entries(path)
         key = key_of(provider, request)
         for entry in entries:
             if entry["key"] == key:
@@ -79,7 +79,7 @@ class Cassettes:
         }
         with self._lock:
             fresh = self.mode == "all" and (provider, request.case) not in self._recorded
-            known = [each for each in self._entries(path) if each["key"] != entry["key"]]
+            known = [each for each in self._read_entries(path) if each["key"] != entry["key"]]
             kept = [each for each in known if not (fresh and each["request"]["provider"] == provider)]
             self._recorded.add((provider, request.case))
             entries = sorted([*kept, entry], key=_sort_key)
@@ -95,7 +95,7 @@ class Cassettes:
         plain = re.sub(r"[^A-Za-z0-9_-]+", "_", case)[:60]
         return self._folder / f"{plain}-{hashlib.sha256(case.encode()).hexdigest()[:8]}.json"
 
-    def _entries(self, path: Path) -> list[dict[str, Any]]:
+    def _read_entries(self, path: Path) -> list[dict[str, Any]]:
         try:
             document = bounded.read_document(path)
             said = first_flaw("bundle/cassette", document)

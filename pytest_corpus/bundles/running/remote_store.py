@@ -104,7 +104,7 @@ class StoreServer:
         name, *given = json.loads(text)
         match name:
             case "open":
-                self._open(*given)
+                self._open_store(*given)
             case "ahead":
                 self._stores[given[0]].eager.append(worker)
                 self._send_waiting(given[0])
@@ -135,7 +135,7 @@ class StoreServer:
             for worker, (kind, value) in (*found, *store.early_messages()):
                 _send(worker, kind, key, value)
 
-    def _open(self, key: str, cases: list[str], slots: int, about: Any) -> None:
+    def _open_store(self, key: str, cases: list[str], slots: int, about: Any) -> None:
         with self._lock:
             if key not in self._stores:
                 self._stores[key] = _SharedStore(cases, slots, self.spent_budget, self._journal)

@@ -41,8 +41,8 @@ class BundleConclusionHooks:
         if exitstatus in USUAL_ENDS:
             self._judged = self._judged_keys()
         self._sections = self.results.sections(self._judged)
-        self._note_cassettes()
-        self._note_workers()
+        self._note_unused_cassettes()
+        self._note_useless_workers()
         failed = self._compare_with_baseline()
         self._said += self._write_reports()
         if self.options.shard:
@@ -92,14 +92,14 @@ class BundleConclusionHooks:
         document = json_report.build_bundle_report(run)
         return [write_report(document, path, contents=self.contents()) for path in given.reports]
 
-    def _note_cassettes(self) -> None:
+    def _note_unused_cassettes(self) -> None:
         for key, head in self.results.heads.items():
             if head.cassettes != "off" and (head.is_whole or self.options.shard) and self._sections is not None:
                 unused = Cassettes(self.results.roots[key], head.cassettes).unused_files(head.cases)
                 if unused:
                     self._sections[key]["cassettes"]["unused"] = unused
 
-    def _note_workers(self) -> None:
+    def _note_useless_workers(self) -> None:
         if len(getattr(self.config.option, "tx", None) or ()) > 1:
             for key, store in self.results.stores.items():
                 if store.slots == 1 and len(store.results) > 1:
@@ -114,7 +114,7 @@ class BundleConclusionHooks:
             found[key] = comparison.make_entry(results, self._sections[key]["metrics"])
         return found
 
-    def _baseline_name(self, key: str, baseline: Path) -> str:
+    def _baseline_key(self, key: str, baseline: Path) -> str:
         head = self.results.heads[key]
         return comparison.baseline_key(self.results.roots[key] / Path(head.file).name, head.label, baseline)
 
@@ -130,7 +130,7 @@ class BundleConclusionHooks:
             before = comparison.read_baseline(path) if path.exists() or not self.options.update_baseline else {}
             if self.options.update_baseline:
                 comparison.write_baseline(
-                    path, {self._baseline_name(key, path): each for key, each in entries.items()}, before
+                    path, {self._baseline_key(key, path): each for key, each in entries.items()}, before
                 )
                 self._said.append(f"baseline: {path} holds {len(entries)} bundles of this run")
                 return False
@@ -141,7 +141,7 @@ class BundleConclusionHooks:
             self._said.append(f"baseline: {path} could not be written: {error.strerror}")
             return True
         for key, entry in entries.items():
-            found = comparison.compare_with_baseline(entry, before.get(self._baseline_name(key, path)))
+            found = comparison.compare_with_baseline(entry, before.get(self._baseline_key(key, path)))
             compared = [*self._sections[key].get("compared", ()), *found.get("compared", ())]
             self._sections[key] |= {**found, "compared": compared}
         return False

@@ -44,9 +44,9 @@ class BundleFile(pytest.File):
         self.add_marker(MARKER)  # its items inherit it
         for run in runs:
             suffix = f"[{run.label}]" if len(runs) > 1 else ""
-            yield from self._items(run, suffix)
+            yield from self._make_items(run, suffix)
 
-    def _items(self, run: BundleRun, suffix: str) -> Iterator[pytest.Item]:
+    def _make_items(self, run: BundleRun, suffix: str) -> Iterator[pytest.Item]:
         for case in run.cases:
             item: CaseItem = CaseItem.from_parent(self, name=case.id + suffix)
             item.run, item.case = run, case
@@ -66,7 +66,7 @@ class BundleFile(pytest.File):
         item.add_marker(getattr(pytest.mark, name))
 
 
-class _Item(pytest.Item):
+class _BundleItem(pytest.Item):
     run: BundleRun
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
@@ -85,7 +85,7 @@ class _Item(pytest.Item):
         return file.report_path, None, self.name
 
 
-class CaseItem(_Item):
+class CaseItem(_BundleItem):
     """The test item for one case with one provider."""
 
     case: Case
@@ -98,7 +98,7 @@ class CaseItem(_Item):
             raise BundleFailure(self.run.explain(result))
 
 
-class ThresholdItem(_Item):
+class ThresholdItem(_BundleItem):
     """The test item for one threshold, which is checked with the results of all cases."""
 
     threshold: Threshold

@@ -282,7 +282,7 @@ def take_ids(config: pytest.Config) -> tuple[NodeId, ...]:
     """Remove and return the ids among the arguments of a run, because pytest would search files with these names."""
     if config.args_source is not pytest.Config.ArgsSource.ARGS:
         return ()
-    found = {arg: each for arg in config.args if (each := _id_in(arg, config))}
+    found = {arg: each for arg in config.args if (each := _parse_id(arg, config))}
     config.args[:] = [arg for arg in config.args if arg not in found]
     return tuple(found.values())
 
@@ -303,7 +303,7 @@ def unknown_id_message(asked: Iterable[NodeId], known: Iterable[tuple[str, str]]
     return ""
 
 
-def _id_in(arg: str, config: pytest.Config) -> NodeId | None:
+def _parse_id(arg: str, config: pytest.Config) -> NodeId | None:
     path, colons, rest = arg.partition("::")
     if Path(config.invocation_params.dir, path).exists():
         return None

@@ -245,10 +245,10 @@ def estimate_costs(adapter: Adapter, share: float, asked: int | None) -> Iterato
     subjects = [target for target in targets if isinstance(target, Subject)]
     for left, subject in zip(range(len(subjects), 0, -1), subjects, strict=True):
         most = subject.calls + (MOST_CALLS - subject.calls) // left
-        yield printable(f"corpus estimate {adapter.label} {_estimate(subject, most, share, asked)}")
+        yield printable(f"corpus estimate {adapter.label} {_estimate_text(subject, most, share, asked)}")
 
 
-def _estimate(subject: Subject, most: int, share: float, asked: int | None) -> str:
+def _estimate_text(subject: Subject, most: int, share: float, asked: int | None) -> str:
     name, cost, calls = subject.component, COSTS[subject.component], round(CALLS[subject.component] * share)
     said = f"{name}: about {count_in_words(calls, 'call')}"
     if generating := round(cost.generating * share):

@@ -193,7 +193,7 @@ def changes_since_last_run(config: pytest.Config, ledger: Ledger, verdict: Verdi
     if cache is None:
         return ""
     key = KEY.format("".join(char if char.isalnum() or char in "._-" else "_" for char in ledger.adapter))
-    kept, now = _read_cached(cache.get(key, {})), _violated_by_test(ledger)
+    kept, now = _validate_cached(cache.get(key, {})), _violated_by_test(ledger)
     cache.set(key, {**kept, **now})
     satisfied = {f"{status.component} {status.requirement.id}" for status in verdict.of_status("satisfied")}
     both = kept.keys() & now.keys()
@@ -227,7 +227,7 @@ def _list_requirements(names: set[str]) -> str:
     return f"{len(names)} ({', '.join(ids[:MOST_NAMED])}{more})"
 
 
-def _read_cached(found: Any) -> dict[str, list[str]]:
+def _validate_cached(found: Any) -> dict[str, list[str]]:
     if not isinstance(found, dict):
         return {}
     return {

@@ -133,7 +133,7 @@ class Adapter:
     def target(self, component: str) -> Target:
         """Return one component of the open adapter, as the object that the suites call."""
         if component not in self._targets:
-            target = self._targets[component] = self._target(component)
+            target = self._targets[component] = self._make_target(component)
             if isinstance(target, Subject):
                 target.other_component = self._subject
         return self._targets[component]
@@ -145,7 +145,7 @@ class Adapter:
     def root_causes(self, component: str) -> RootCauses[Any] | None:
         """Return the object that explains violations of a component by others; None for a client library."""
         if component not in self._root_causes:
-            self._root_causes[component] = self._causes(component)
+            self._root_causes[component] = self._make_root_causes(component)
         return self._root_causes[component]
 
     def close(self) -> Iterator[str]:
@@ -191,10 +191,10 @@ class Adapter:
     def _open(self) -> None:
         """Open the adapter."""
 
-    def _target(self, component: str) -> Target:
+    def _make_target(self, component: str) -> Target:
         raise LookupError(component)
 
-    def _causes(self, _component: str) -> RootCauses[Any] | None:
+    def _make_root_causes(self, _component: str) -> RootCauses[Any] | None:
         return None
 
     def _close(self) -> Iterator[str]:
@@ -252,13 +252,13 @@ class FactoryAdapter(Adapter):
         )
         self.client = client.open(named or tuple(CHAPTERS))
         try:
-            answers = {name: self._ask(client, name) for name in named or decided or CHAPTERS}
+            answers = {name: self._ask_capabilities(client, name) for name in named or decided or CHAPTERS}
         except MissingAnswer as missing:
             self.client = None
             client.close()
             raise DeclarationError(self.declaration.declared, missing.shape) from None
         self._check_credentials(answers, known=bool(named or decided))
-        self.components = tuple(named or decided or self._choose(answers))
+        self.components = tuple(named or decided or self._choose_components(answers))
         documents = {component: answers[component].document for component in self.components}
         self.refused = {component: refused for component in self.components if (refused := answers[component].refused)}
         self.capabilities |= {component: each for component, each in documents.items() if each is not None}
@@ -286,7 +286,7 @@ class FactoryAdapter(Adapter):
             "streams": [name for name in served if client.instance.has_stream(name)],
         }
 
-    def _ask(self, client: AdapterClient, component: str) -> CapabilitiesAnswer:
+    def _ask_capabilities(self, client: AdapterClient, component: str) -> CapabilitiesAnswer:
         if not client.instance.has_handler(component):
             return CapabilitiesAnswer(None)
         request = {"op": f"{component}.capabilities", "ctx": {}, "args": {}}
@@ -323,7 +323,7 @@ class FactoryAdapter(Adapter):
             self.declaration.declared, f"it refuses {name}.capabilities: {answer.refused}", CREDENTIALS
         )
 
-    def _choose(self, answers: dict[str, CapabilitiesAnswer]) -> tuple[str, ...]:
+    def _choose_components(self, answers: dict[str, CapabilitiesAnswer]) -> tuple[str, ...]:
         found = {name: answer for name, answer in answers.items() if answer.document is not None}
         answering = tuple(name for name, answer in found.items() if not answer.unnamed)
         self.unnamed = tuple(name for name, answer in found.items() if answer.unnamed)
@@ -346,7 +346,7 @@ class FactoryAdapter(Adapter):
             "a component is tested where its capabilities answer; name one with --corpus-components to see why not",
         )
 
-    def _target(self, component: str) -> Target:
+    def _make_target(self, component: str) -> Target:
         assert self.client is not None
         options, run = self.options, self.settings
         made: type[Subject] = importlib.import_module(f"pytest_corpus.suites.{component}.support.component").COMPONENT
@@ -359,7 +359,7 @@ class FactoryAdapter(Adapter):
             target.shared.common = SharedFacts(self.label, self.client, run.facts)
         return target
 
-    def _causes(self, component: str) -> RootCauses[Any]:
+    def _make_root_causes(self, component: str) -> RootCauses[Any]:
         module = importlib.import_module(f"pytest_corpus.suites.{component}.support.root_causes")
         made: type[RootCauses[Any]] = module.ROOT_CAUSES
         return made(self.target(component))
@@ -388,7 +388,7 @@ class TestedClient(Adapter):
     def _open(self) -> None:
         self._library.open()
 
-    def _target(self, _component: str) -> Target:
+    def _make_target(self, _component: str) -> Target:
         return ClientTarget(self._library, self.options.edition)
 
     def _close(self) -> Iterator[str]:

@@ -89,7 +89,7 @@ class RecordedAdapter(FactoryAdapter):
             self._process = self.player.process
             self._targets.clear()
             self._root_causes.clear()
-            self.client = self._client()
+            self.client = self._make_client()
         subjects = [each for each in self._targets.values() if isinstance(each, Subject)]
         self._entered = inputs.scope_entries()
         self._known = [(each.shared, each.shared.copy_state()) for each in subjects]
@@ -117,13 +117,13 @@ class RecordedAdapter(FactoryAdapter):
         yield from ()
 
     def _open(self) -> None:
-        self.client = self._client()
+        self.client = self._make_client()
         facts = self.facts
         self.components = tuple(facts["components"])
         self.capabilities, self.unnamed = dict(facts["capabilities"]), tuple(facts["unnamed"])
         self.refused = dict(facts.get("refused", {}))
 
-    def _client(self) -> AdapterClient:
+    def _make_client(self) -> AdapterClient:
         return make_recorded_client(
             self.declaration,
             self.player,

@@ -96,14 +96,14 @@ class DeclarationHooks:
             try:
                 found = [factory for factory in caller(config=config) if factory is not None]
             except Exception as error:
-                said = user_code_error(self._relative(path), "pytest_corpus_adapter", error)
+                said = user_code_error(self._relative_path(path), "pytest_corpus_adapter", error)
                 raise self.state.to_usage_error(said) from error
             if not found:
                 return None
             label, factory = split_label(found[0]) if isinstance(found[0], str) else ("", found[0])
             name = label or getattr(factory, "__qualname__", str(factory))
             self.by_conftest[path] = self.declare(
-                factory, f"{self._relative(path)}: {name}", label or label_of(factory, path)
+                factory, f"{self._relative_path(path)}: {name}", label or label_of(factory, path)
             )
         return self.by_conftest[path]
 
@@ -121,7 +121,7 @@ class DeclarationHooks:
         with self.state.usage_errors():
             return self.state.adapters.declare(factory, declared, label)
 
-    def _relative(self, path: Path) -> str:
+    def _relative_path(self, path: Path) -> str:
         try:
             return path.relative_to(self.state.config.rootpath).as_posix()
         except ValueError:

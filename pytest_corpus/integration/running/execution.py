@@ -154,13 +154,13 @@ class TestExecution:
         if attempt and ended and is_own and self._has_clean_audit(attempt, observed):
             return ended
         doubted = beside is not None and beside.must_unlearn(attempt)
-        self._begin(1, unlearn=doubted)
+        self._begin_run(1, unlearn=doubted)
         ending = self._run_and_audit(function, arguments, observed)
         if ending.violation and isinstance(self.target, Subject) and self.target.shared.distrust():
             if ending.violation in observed.violations:
                 observed.violations.remove(ending.violation)
                 self._reported.discard((self._component_key, ending.violation.requirement))
-            self._begin(1, unlearn=True)  # what another process found out may be wrong
+            self._begin_run(1, unlearn=True)  # what another process found out may be wrong
             ending = self._run_and_audit(function, arguments, observed)
         if beside and (found := beside.find_disturbance(self.item, attempt, self.target, ending, observed.violations)):
             self._add_finding(found, observed)
@@ -217,7 +217,7 @@ class TestExecution:
         self.adapter.ledger.add_run(record)
         return self.result
 
-    def _begin(self, run: int, *, unlearn: bool = False) -> None:
+    def _begin_run(self, run: int, *, unlearn: bool = False) -> None:
         begin_inputs(self.item, self.adapter)
         self.target.begin(unlearn=run > 1 or unlearn)
         if unlearn and self._causes is not None:
@@ -309,7 +309,7 @@ class TestExecution:
                             raise
                         raise Outage(self.target.outages.outage_text) from outcome
                 self.target.close_fresh()
-                self._begin(RUNS - left + 1)
+                self._begin_run(RUNS - left + 1)
             else:
                 return
 

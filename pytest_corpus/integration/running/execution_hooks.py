@@ -127,7 +127,7 @@ class ExecutionHooks:
         execution = item.stash.get(EXECUTION, None)
         if execution is not None and call.when == "call":
             seen = call.excinfo.value if call.excinfo else None
-            presentation.write_into_report(execution, seen, report, self.state.options, self._rerun)
+            presentation.write_into_report(execution, seen, report, self.state.options, self._rerun_command)
         elif execution is not None and call.when == "setup" and call.excinfo is not None:
             plugin = raising_plugin(self.state.config, call.excinfo.value) or "a mark or a fixture"
             execution.adapter.ledger.mark_unreliable(f"{plugin} kept tests from running ({call.excinfo.typename})")
@@ -137,7 +137,7 @@ class ExecutionHooks:
             item.obj = function_of(item)
         return report
 
-    def _rerun(self, item: pytest.Item, requirement: str) -> str:
+    def _rerun_command(self, item: pytest.Item, requirement: str) -> str:
         own = collect.owner(item)
         assert own is not None
         by_option = own[0] in self.state.by_option

@@ -53,7 +53,7 @@ def _can_wait_in_a_loop(sleep: Callable[[float], Any]) -> bool:
         loop.close()
 
 
-def _variation_check(*arguments: Any) -> Callable[[Callable[..., Any]], bool]:
+def _make_variation_check(*arguments: Any) -> Callable[[Callable[..., Any]], bool]:
     return lambda function: len({str(function(*arguments)) for _ in range(8)}) > 1
 
 
@@ -82,23 +82,23 @@ class StandardFunction:
             return True
 
 
-def _functions(module: ModuleType, works: Callable[..., bool], *names: str) -> tuple[StandardFunction, ...]:
+def _make_functions(module: ModuleType, works: Callable[..., bool], *names: str) -> tuple[StandardFunction, ...]:
     return tuple(StandardFunction(module, name, works, getattr(module, name)) for name in names)
 
 
-CLOCKS = _functions(
+CLOCKS = _make_functions(
     time, _can_advance, "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns", "time", "time_ns"
 )
 
 FUNCTIONS = (
     *CLOCKS,
-    *_functions(time, _can_wait, "sleep"),
-    *_functions(asyncio, _can_wait_in_a_loop, "sleep"),
-    *_functions(random, _variation_check(), "random"),
-    *_functions(random, _variation_check(0, 1 << 30), "randint"),
-    *_functions(random, _variation_check(range(1 << 30)), "choice"),
-    *_functions(uuid, _variation_check(), "uuid1", "uuid4"),
-    *_functions(os, _variation_check(8), "urandom"),
+    *_make_functions(time, _can_wait, "sleep"),
+    *_make_functions(asyncio, _can_wait_in_a_loop, "sleep"),
+    *_make_functions(random, _make_variation_check(), "random"),
+    *_make_functions(random, _make_variation_check(0, 1 << 30), "randint"),
+    *_make_functions(random, _make_variation_check(range(1 << 30)), "choice"),
+    *_make_functions(uuid, _make_variation_check(), "uuid1", "uuid4"),
+    *_make_functions(os, _make_variation_check(8), "urandom"),
 )
 
 OF_TIME = frozenset(
@@ -123,7 +123,7 @@ class Surroundings:
         """Return the reason why no test can be judged in this process; empty if there is none."""
         if os.getpid() != self._process:
             return FORKED
-        return _name_functions(each for each in FUNCTIONS if each.is_broken)
+        return _replacement_text(each for each in FUNCTIONS if each.is_broken)
 
     def explain_by_changes(self, violation: Violation) -> str:
         """Return the reason why changes in the process may have caused a violation; empty if they cannot have.
@@ -135,7 +135,7 @@ class Surroundings:
         failed = any(map(_has_failed, violation.exchanges))
         of_time = violation.requirement in OF_TIME or any(map(_has_deadline, violation.exchanges))
         if any(each not in CLOCKS for each in replaced) or (replaced and (failed or of_time)):
-            return _name_functions(replaced)
+            return _replacement_text(replaced)
         if not failed:
             return ""
         if socket.socket is not self._socket or socket.socket.connect is not self._connect:
@@ -150,7 +150,7 @@ class Surroundings:
         return ""
 
 
-def _name_functions(functions: Iterable[StandardFunction]) -> str:
+def _replacement_text(functions: Iterable[StandardFunction]) -> str:
     names = ", ".join(f"{each.module.__name__}.{each.name}" for each in functions)
     return (
         f"a fixture or a plugin replaced {names} while tests ran; keep it away from the suite's tests" if names else ""

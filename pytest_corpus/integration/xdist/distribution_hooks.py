@@ -20,7 +20,7 @@ class DistributionHooks:
         self._nodes = 0
 
     @cached_property
-    def _facts(self) -> FactServer:
+    def _fact_server(self) -> FactServer:
         return FactServer()
 
     @pytest.hookimpl(optionalhook=True)
@@ -32,7 +32,7 @@ class DistributionHooks:
         node.workerinput[BUDGET] = json.dumps(self._share(node.workerinput["workercount"]))
         if not node.gateway.spec.socket:  # messages of several threads could mix on a socket
             channel = node.workerinput[FACTS] = node.gateway.newchannel()
-            channel.setcallback(partial(self._facts.handle_message, channel), endmarker=None)
+            channel.setcallback(partial(self._fact_server.handle_message, channel), endmarker=None)
         self._waiting.add(node)
 
     @property

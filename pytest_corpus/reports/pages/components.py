@@ -48,7 +48,7 @@ def _environment() -> Environment:
     found.filters.update(code=code, codes=codes, paragraph=paragraph, as_json=as_json)
     found.globals.update(
         table=table,
-        arguments_of=_arguments,
+        arguments_of=_argument_rows,
         rules_of=_rules,
         result_of=_result,
         examples_of=_examples,
@@ -86,7 +86,7 @@ def render_page(row: Component) -> str:
                 (code(each.name), code(each.code), code(each.parent), each.retry, " or ".join(map(str, each.http)))
                 for each in allowed
             ],
-            error=_golden(next(golden for golden in GOLDENS if golden.schema == f"{row.name}.envelope.error")),
+            error=_golden_message(next(golden for golden in GOLDENS if golden.schema == f"{row.name}.envelope.error")),
             requirements=entries,
             chapters=[
                 (
@@ -133,7 +133,7 @@ def _operation_row(operation: Operation) -> tuple[str, ...]:
     )
 
 
-def _arguments(operation: Operation) -> list[tuple[str, ...]]:
+def _argument_rows(operation: Operation) -> list[tuple[str, ...]]:
     return _key_rows(describe_schema(operation.request, "args")[1])
 
 
@@ -183,13 +183,13 @@ def _examples(operation: Operation) -> tuple[Any, Any]:
     plain = Golden(
         f"{component}/{component}_{name}_request.json", f"{component}.envelope.request", also=(operation.request,)
     )
-    request = _golden(next((golden for golden in goldens if golden.schema.endswith(".request")), plain))
+    request = _golden_message(next((golden for golden in goldens if golden.schema.endswith(".request")), plain))
     if operation.streaming:
         return request, make_golden(next(golden for golden in goldens if golden.is_stream)).strip()
-    return request, _golden(next(golden for golden in goldens if golden.schema.endswith(".success")))
+    return request, _golden_message(next(golden for golden in goldens if golden.schema.endswith(".success")))
 
 
-def _golden(golden: Golden) -> Any:
+def _golden_message(golden: Golden) -> Any:
     return json.loads(make_golden(golden))
 
 

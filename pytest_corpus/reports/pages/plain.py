@@ -33,7 +33,7 @@ def _blocks(markdown: str) -> Iterator[tuple[bool, list[str]]]:
 def _text_lines(lines: list[str]) -> Iterator[str]:
     for is_table, group in groupby(lines, key=lambda line: line.startswith("|")):
         if is_table:
-            yield from _table_lines([[_replace_links(cell) for cell in _cells(line)] for line in group])
+            yield from _table_lines([[_replace_links(cell) for cell in _split_cells(line)] for line in group])
         else:
             yield from _replace_links("\n".join(group)).split("\n")
 
@@ -49,7 +49,7 @@ def _link_text(text: str, target: str) -> str:
     return f"{text} (docs {page.rpartition('/')[2].removesuffix('.md')})" if page.endswith(".md") else text
 
 
-def _cells(line: str) -> list[str]:
+def _split_cells(line: str) -> list[str]:
     return [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line.strip().strip("|"))]
 
 

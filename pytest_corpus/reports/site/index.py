@@ -144,7 +144,7 @@ def _examine(
         found = find_faults_in(document, data, min(started.date(), today), shipped, known)
         result = {"kit": own, "faults": found}
     faults = tuple(result["faults"])
-    run = None if faults else _run_of(source, started, document, _signer(document, statements))
+    run = None if faults else _make_run(source, started, document, _signer(document, statements))
     return Examination(source, sha256, faults, run, result if started.date() <= today else None)
 
 
@@ -155,7 +155,7 @@ def _signer(document: Mapping[str, Any], statements: Statements) -> str:
     return next((signer for each, signer in said if each == payload), "")
 
 
-def _run_of(source: ReportSource, started: datetime, document: Mapping[str, Any], signer: str) -> SiteRun:
+def _make_run(source: ReportSource, started: datetime, document: Mapping[str, Any], signer: str) -> SiteRun:
     entries = document["requirements"]
     return SiteRun(
         source,
