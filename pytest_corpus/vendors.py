@@ -1,4 +1,4 @@
-"""The parts of a stand-in for a vendor's API: `provider.serve()` takes its endpoints (docs/adapter-guide.md)."""
+"""Types and functions to imitate a vendor's API with endpoints for `provider.serve()` (docs/adapter-guide.md)."""
 
 from pytest_corpus.adapter.hooks.vendors.endpoint import Body as Body
 from pytest_corpus.adapter.hooks.vendors.endpoint import Endpoint as Endpoint

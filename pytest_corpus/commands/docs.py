@@ -79,7 +79,7 @@ def _title_of(markdown: str) -> str:
 
 
 def _show(markdown: str) -> None:
-    """Write a page to stdout; on a terminal in a pager, formatted by rich if it is installed."""
+    """Write a page to stdout. A terminal shows it in a pager, formatted by rich if it is installed."""
     if not sys.stdout.isatty():
         console.say(*to_plain_text(markdown).splitlines())
     elif find_spec("rich") is not None:

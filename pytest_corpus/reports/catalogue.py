@@ -16,7 +16,7 @@ from typing import Any
 
 from pytest_corpus import resources
 from pytest_corpus.reports.pages.markdown import format_json
-from pytest_corpus.spec.arguments import RULES, OneOf
+from pytest_corpus.spec.arguments import RULES, AtLeastOne
 from pytest_corpus.spec.components import WIRE
 from pytest_corpus.spec.goldens import Golden, answer_golden, request_golden
 from pytest_corpus.spec.illustrations import NAMED, details_of, error_of, operation_of
@@ -107,7 +107,7 @@ def _prune(message: Any, operation: Operation, named: set[str]) -> Any:
     from pytest_corpus.reports.pages.schema_words import describe_schema
 
     _, keys = describe_schema(operation.request, "args")
-    one_of = [rule.keys for rule in RULES.get(operation.op, ()) if isinstance(rule, OneOf)]
+    one_of = [rule.keys for rule in RULES.get(operation.op, ()) if isinstance(rule, AtLeastOne)]
     required = {key.path for key in keys if key.required}.union(*one_of)
     args = {name: value for name, value in message["args"].items() if name in required | named}
     ctx = {name: value for name, value in message.get("ctx", {}).items() if name in named}

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class OneOf:
-    """The rule that at least one of these keys is present; `source` is the document and section of the rule."""
+class AtLeastOne:
+    """The rule that at least one of `keys` is present; `source` is the document and section of the rule."""
 
     keys: tuple[str, ...]
     source: str
@@ -42,7 +42,7 @@ class Numbers:
     source: str
 
 
-Rule = OneOf | Within | Choice | Numbers
+Rule = AtLeastOne | Within | Choice | Numbers
 
 _FINITE = "SCHEMA 6.3, SPECIFICATION 4.1, 17.2"
 _DELETE = "SPECIFICATION 9.2, R42"
@@ -52,7 +52,7 @@ _EMBED = "SPECIFICATION 10.3"
 def _chat_rules(source: str) -> tuple[Rule, ...]:
     sampling = "SPECIFICATION 8.3"
     return (
-        OneOf(("messages", "prompt"), source),
+        AtLeastOne(("messages", "prompt"), source),
         Choice(("messages", "*", "role"), ("system", "user", "assistant", "tool"), sampling),
         Within("temperature", 0, 2, "SCHEMA 6.3, SPECIFICATION 8.3"),
         Within("top_p", 0, 1, sampling, above=True),
@@ -64,22 +64,22 @@ def _chat_rules(source: str) -> tuple[Rule, ...]:
 RULES: dict[str, tuple[Rule, ...]] = {
     "llm.complete": _chat_rules("SCHEMA 6.3"),
     "llm.stream": _chat_rules("SPECIFICATION 8.3"),
-    "llm.count_tokens": (OneOf(("text",), "SPECIFICATION 8.3"),),
+    "llm.count_tokens": (AtLeastOne(("text",), "SPECIFICATION 8.3"),),
     "vector.query": (
-        OneOf(("vector", "text"), "SCHEMA 6.3"),
+        AtLeastOne(("vector", "text"), "SCHEMA 6.3"),
         Numbers(("vector",), _FINITE),
         Within("top_k", 0, None, "SPECIFICATION 9.3", above=True),
     ),
     "vector.batch_query": (Numbers(("queries", "*", "vector"), _FINITE),),
-    "vector.upsert": (OneOf(("vectors",), "SPECIFICATION 9.2"), Numbers(("vectors", "*", "vector"), _FINITE)),
-    "vector.delete": (OneOf(("ids", "filter"), _DELETE),),
-    "embedding.embed": (OneOf(("text",), _EMBED), OneOf(("model",), _EMBED)),
-    "embedding.embed_batch": (OneOf(("texts",), _EMBED), OneOf(("model",), _EMBED)),
-    "embedding.count_tokens": (OneOf(("text", "texts"), "SPECIFICATION 10.3, R40"),),
-    "graph.query": (OneOf(("text",), "SPECIFICATION 7.3.2"),),
-    "graph.stream_query": (OneOf(("text",), "SPECIFICATION 7.3.2"),),
-    "graph.delete_nodes": (OneOf(("ids", "filter"), "SPECIFICATION 7.3.1, R42"),),
-    "graph.delete_edges": (OneOf(("ids", "filter"), "SPECIFICATION 7.3.1, R42"),),
+    "vector.upsert": (AtLeastOne(("vectors",), "SPECIFICATION 9.2"), Numbers(("vectors", "*", "vector"), _FINITE)),
+    "vector.delete": (AtLeastOne(("ids", "filter"), _DELETE),),
+    "embedding.embed": (AtLeastOne(("text",), _EMBED), AtLeastOne(("model",), _EMBED)),
+    "embedding.embed_batch": (AtLeastOne(("texts",), _EMBED), AtLeastOne(("model",), _EMBED)),
+    "embedding.count_tokens": (AtLeastOne(("text", "texts"), "SPECIFICATION 10.3, R40"),),
+    "graph.query": (AtLeastOne(("text",), "SPECIFICATION 7.3.2"),),
+    "graph.stream_query": (AtLeastOne(("text",), "SPECIFICATION 7.3.2"),),
+    "graph.delete_nodes": (AtLeastOne(("ids", "filter"), "SPECIFICATION 7.3.1, R42"),),
+    "graph.delete_edges": (AtLeastOne(("ids", "filter"), "SPECIFICATION 7.3.1, R42"),),
 }
 """The rules for the arguments of each operation, in addition to its request schema (R42)."""
 

@@ -2,8 +2,8 @@
 
 Each purpose has several spellings of one query, the most usual first; the suite uses the first one that an adapter
 accepts. They ask for nodes of the label `CorpusNode` with the properties `corpus_key`, `corpus_group`, `corpus_rank`
-and `corpus_value`, and for edges of the label `CORPUS_LINK`; parameters are `wanted`, `group` and `rank`. Of a record
-only the values of `corpus_value` matter, under any name.
+and `corpus_value`, and for edges of the label `CORPUS_LINK`; parameters are `wanted`, `group` and `rank`. In the
+records of an answer, only the values of `corpus_value` matter; they may have any name.
 
 A user overrides or adds a language with a JSON file, ``--corpus-dialects=FILE``: an object from dialect to an object
 from purpose to a text, or to a list of texts.

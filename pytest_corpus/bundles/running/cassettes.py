@@ -31,7 +31,7 @@ FORMAT = "1.0"
 
 
 def mode_of(given: str | None, folder: Path, environment: Mapping[str, str]) -> str:
-    """Return the mode in effect: the given one; without one, `none` if this is a CI job with cassettes, else `off`."""
+    """Return the given mode, or the default: `none` in a CI job if the bundle has cassettes, otherwise `off`."""
     return usual_mode(given, environment, "off", exists=any((folder / FOLDER).glob("*.json")))
 
 

@@ -246,7 +246,7 @@ TRUNCATED = "\n\nThe rest is left out: GitHub takes no more.\n"
 
 
 def annotation_commands(groups: Sequence[Group], level: str, factory: Callable[..., Any] | None) -> Iterator[str]:
-    """Yield the commands that annotate a run on GitHub: an error for a violation that fails it, else a warning.
+    """Yield the commands that annotate a run on GitHub: errors for violations that fail the run, warnings for others.
 
     A command names the line of the adapter that raised, or the line of its factory, if it is in the current folder.
     """

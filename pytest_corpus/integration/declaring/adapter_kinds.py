@@ -143,7 +143,7 @@ class Adapter:
         return target if isinstance(target, Subject) else None
 
     def root_causes(self, component: str) -> RootCauses[Any] | None:
-        """Return the object that explains violations of a component by others; None for a client library."""
+        """Return the object that finds the causes of a component's violations; None for a client library."""
         if component not in self._root_causes:
             self._root_causes[component] = self._make_root_causes(component)
         return self._root_causes[component]

@@ -197,7 +197,7 @@ class Adapters:
             raise
 
     def adapter_at(self, label: str) -> Adapter:
-        """Return the adapter with a label; in a distributed run, one without a factory if only the workers know it."""
+        """Return the adapter with a label. In a distributed run, an adapter that only workers know has no factory."""
         return self.known.get(label) or self._add(Adapter(Declaration(label, Adapter, label), self._settings))
 
     def _add(self, adapter: Adapter) -> Adapter:

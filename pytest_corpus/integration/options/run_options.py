@@ -365,7 +365,7 @@ def read_budget(value: str | None) -> Budget:
 
 
 def read_shard(config: pytest.Config, most: int = MOST_SHARDS) -> Shard | None:
-    """Return the part of the suite, or of each bundle, to run; None for all of it."""
+    """Return the requested shard of the suite or of each bundle; None if the run is not divided into shards."""
     value = _read_value(config, "shard")
     try:
         return None if value is None else parse_shard(value, most)

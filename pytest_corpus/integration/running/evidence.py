@@ -220,7 +220,7 @@ class EvidenceCapture:
         return UNLOGGED if is_hidden and finding.got.startswith("the error Unavailable") else known
 
     def _answer(self, violation: Violation, exchange: Exchange, secrets: tuple[str, ...]) -> str:
-        """Return the answer as text; of a long stream, the first and last frames and those around the faulty frame."""
+        """Return the answer as text. A long stream is cut to its first and last frames and those around the fault."""
         made = [each.request for each in (*self._earlier_exchanges(violation), exchange)] if self.made_up else []
         own, bodies = {*strings_of(made)}, [frame.body for frame in exchange.frames]
         if not exchange.streaming:

@@ -44,7 +44,7 @@ from pytest_corpus.kit.retries import has_transient_error
 from pytest_corpus.spec.requirements import catalogue
 
 CONCURRENT = "COM-CONC-1"
-"""The requirement that concurrent calls do not disturb each other."""
+"""The id of the requirement by which concurrent calls must not disturb each other."""
 
 AHEAD = 2
 """If the run may end early: the largest number of finished attempts that wait for their turn, per running test."""
@@ -204,8 +204,8 @@ class InFlight:
     def must_unlearn(self, attempt: Attempt | None) -> bool:
         """Wait until no attempt makes calls; return True if a test must not use the known shared facts.
 
-        It must not after a failed concurrent test, because facts may be wrong, and not after calls of its own attempt,
-        because the adapter may have cached them. An attempt that found the test not applicable does not count.
+        After a failed concurrent test, facts may be wrong. After calls of the test's own attempt, the adapter may
+        answer from a cache; this does not matter if the attempt found the test not applicable.
         """
         self.wait_until_quiet(may_rest=True)
         if attempt is None or not (self._is_troubled or (attempt.part.own_exchanges and attempt.unoffered is None)):

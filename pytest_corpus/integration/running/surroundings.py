@@ -213,7 +213,7 @@ def raising_plugin(config: pytest.Config, error: BaseException | None) -> str:
 
 
 def outcome_behind(error: BaseException) -> BaseException | None:
-    """Return the exception by which pytest fails, skips or exits, if it is the exception or one of its causes."""
+    """Return pytest's exception for fail, skip or exit if it is `error` or one of its causes; otherwise None."""
     seen: BaseException | None = error
     for _ in range(MOST_CAUSES):
         if seen is None or isinstance(seen, OUTCOMES):

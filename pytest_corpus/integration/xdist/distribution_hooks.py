@@ -52,7 +52,7 @@ class DistributionHooks:
         return WorkStealingScheduling(config, log)
 
     def _share(self, workers: int) -> dict[str, int]:
-        """Return the budget of the next worker: its part of the rest, or zero if it replaces a lost worker."""
+        """Return the budget of the next worker: its share of what is left, or zero if it replaces a lost worker."""
         number, self._nodes = self._nodes, self._nodes + 1
         budget = self.state.options.budget
         if number >= workers:

@@ -41,7 +41,7 @@ CHANGED = {
     "tests": "its tests are not as a run writes them",
     "blocked_by": "it is not blocked by what blocks its tests",
 }
-"""The message for each key of a requirement that differs from the value that its tests demand."""
+"""The message for each key of a requirement whose value contradicts the requirement's tests or the catalogue."""
 
 _DENIED = re.compile(r"capabilities deny ([a-z_]+)")
 

@@ -13,7 +13,7 @@ from pytest_corpus.authoring.goldens.maker import make_golden
 from pytest_corpus.reports.pages.markdown import as_json, code, codes, paragraph, table
 from pytest_corpus.reports.pages.schema_words import Key, describe_schema
 from pytest_corpus.reports.text import template_environment
-from pytest_corpus.spec.arguments import ALTERNATIVES, RULES, Choice, OneOf, Rule, Within
+from pytest_corpus.spec.arguments import ALTERNATIVES, RULES, AtLeastOne, Choice, Rule, Within
 from pytest_corpus.spec.capabilities import FACTS, RANGED, REQUIRED, SAMPLING_RANGES, SECTIONS, Fact
 from pytest_corpus.spec.components import ROWS, Component
 from pytest_corpus.spec.dialects import DIALECTS, EDGE_LABEL, NODE_LABEL, PURPOSES
@@ -155,7 +155,7 @@ def _rules(operation: Operation) -> Iterator[str]:
 
 
 def _rule_text(rule: Rule) -> str:
-    if isinstance(rule, OneOf):
+    if isinstance(rule, AtLeastOne):
         words = f"{codes(rule.keys, ' or ')} must be given"
     elif isinstance(rule, Within):
         low = f"above {rule.low:g}" if rule.above else f"at least {rule.low:g}"

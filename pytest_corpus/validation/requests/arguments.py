@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_corpus.spec.arguments import ALTERNATIVES, RULES, Choice, OneOf, Rule, Within
+from pytest_corpus.spec.arguments import ALTERNATIVES, RULES, AtLeastOne, Choice, Rule, Within
 from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.spec.schemas import BY_NAME, SCHEMA_VERSIONS
 from pytest_corpus.text.problems import Problem, path_text
@@ -84,7 +84,7 @@ def _schema_problems(op: str, args: dict[str, Any], edition: str) -> list[Proble
 
 
 def _rule_faults(rule: Rule, args: dict[str, Any]) -> Iterator[_Fault]:
-    if isinstance(rule, OneOf):
+    if isinstance(rule, AtLeastOne):
         if all(args.get(key) is None for key in rule.keys):
             yield "args", f"requires {' or '.join(map(repr, rule.keys))}"
     elif isinstance(rule, Within):
