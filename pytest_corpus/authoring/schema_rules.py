@@ -158,7 +158,7 @@ def _common_types(types: Iterable[str], given: str | list[str]) -> tuple[str, ..
 
 
 def _branches_of(schema: Mapping[str, Any]) -> Iterator[list[Schema]]:
-    """Yield the branches of each union, and of each ``if``: the condition with its ``then``, and its ``else``."""
+    """Yield the branches of each union. An ``if`` has two: the condition with its ``then``, and the ``else``."""
     yield from (list(schema[union]) for union in ("anyOf", "oneOf") if union in schema)
     if "if" in schema:
         yield [{"allOf": [schema["if"], schema.get("then", True)]}, schema.get("else", True)]

@@ -112,7 +112,7 @@ def _collect_differences(
 
 
 def _are_equal(expected: Any, got: Any) -> bool:
-    """True if two values are equal that are not both objects or both lists; a boolean is not a number."""
+    """True if two texts (without outer spaces), numbers, booleans or nulls are equal; a boolean is not a number."""
     if isinstance(expected, str) and isinstance(got, str):
         return expected.strip() == got.strip()
     if isinstance(expected, bool) or isinstance(got, bool):

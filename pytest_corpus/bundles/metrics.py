@@ -36,7 +36,7 @@ def _case_means(cases: Cases) -> tuple[float, Any]:
 
 
 def rate_interval(cases: Cases, confidence: float) -> Interval:
-    """Return Wilson's interval of a rate. The more the cases differ, the less further samples of one case count."""
+    """Return Wilson's interval of a rate. If the cases differ much, further samples of one case count little."""
     from scipy.stats import binomtest
 
     mean, values = _case_means(cases)

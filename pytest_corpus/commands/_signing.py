@@ -63,7 +63,7 @@ class SignedStatement:
 
 @dataclass(frozen=True, slots=True)
 class SignatureResult:
-    """The result of a check: the faults (one sentence each), the statement or None, and the checked report or empty."""
+    """The result of a check: the faults (one sentence each), the statement (or None), the report's name (or empty)."""
 
     faults: list[str]
     signed: SignedStatement | None = None

@@ -67,7 +67,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def open_transcript(path: Path) -> Transcript:
-    """Return a transcript that has an adapter. Raises TranscriptError if it was changed, FileRefused if unreadable."""
+    """Read a transcript. Raises CommandError without an adapter, TranscriptError if it was changed, or FileRefused."""
     transcript = read(path)
     if not transcript.adapters:
         raise CommandError(f"{path}: it has no adapter, so the run ended before its first test")

@@ -120,7 +120,7 @@ class _Recording:
 
     @classmethod
     def of(cls, trace: TestTrace, fact: str) -> _Recording:
-        """Return the calls and readings that determined a fact; with an empty name, those that determined no fact."""
+        """Return the calls and readings that determined a fact. An empty name means all that determined no fact."""
         ended = trace.last_line
         return cls(trace.by_fact.get(fact, []), (ended["readings"] if ended else {}).get(fact, {}))
 
@@ -224,7 +224,7 @@ def make_recorded_client(
 
 
 def _remote_facts(facts: Mapping[str, Any]) -> Any:
-    """Return the facts that tests need about an adapter at an address; hooks are added when they were called."""
+    """Return the facts that tests need about an adapter at an address; a hook is added when it is called."""
     scheme = next(each for each in SCHEMES if each.prefix == facts["transport"])
     called = set[str]()
     hooks = SimpleNamespace(called=called, called_hooks=called, given_up=0)

@@ -206,7 +206,7 @@ class Bundle:
         return [*scores, *(["cost"] if self.prices else [])]
 
     def cost(self, models: Iterable[str], prompt: int | None, completion: int | None) -> float | None:
-        """Return the cost of the tokens, by the first of these models that has a price; None if it is unknown."""
+        """Return the cost of the tokens at the price of the first model that has one; None if it is unknown."""
         price = next((self.prices[model] for model in models if model in self.prices), None)
         if price is None or prompt is None or completion is None:
             return None
@@ -224,7 +224,7 @@ class Bundle:
 
 KEYS = ("input", "id", "expected_output", "metadata", "expected_match", "invariants")
 MEANT = {"expected": "expected_output", "vars": "input", "inputs": "input", "tags": "metadata"}
-"""Keys of other tools, with the key that is meant; similar spelling would suggest a wrong key."""
+"""Keys of other tools, each with the key to suggest; similar spelling would suggest a wrong key."""
 
 LONGEST_ID = 200
 _NO_METADATA: dict[str, Any] = {}

@@ -24,7 +24,7 @@ def display_path(path: Path) -> str:
 
 
 def resolve_inside(folder: Path, given: str) -> Path:
-    """Return the file in a bundle's folder that a path names. Raises ValueError, to be put after "PATH:"."""
+    """Return the file in a bundle's folder that a path names. Raises ValueError, whose message follows "PATH:"."""
     if "\0" in given or not given.strip():
         raise ValueError(f"{printable(given)!r} is not a path; name a file in the folder of the bundle")
     if PurePosixPath(given).is_absolute() or PureWindowsPath(given).drive or given.startswith(("\\", "~")):

@@ -73,7 +73,7 @@ class HookProvider(BundleProvider):
 
 
 def _provider_error(error: BaseException) -> ProviderError:
-    """Return the provider error for an exception; it or a cause of it may have an HTTP status or be a socket error."""
+    """Return the provider error for the first HTTP status or socket error among an exception and its causes."""
     cause: BaseException | None = error
     while cause is not None:
         if found := status_error(cause):

@@ -78,7 +78,7 @@ class Spent:
     tokens: int = 0
 
     def plus(self, calls: int, tokens: int) -> Spent:
-        """Return the sum of these numbers and more calls and tokens."""
+        """Return these numbers, increased by further calls and tokens."""
         return Spent(self.calls + calls, self.tokens + tokens)
 
     def refusal(self, limit: Budget) -> str:

@@ -75,7 +75,7 @@ class BundleHooks:
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Drop set-up and teardown reports of cases from the terminal's lists; all passed cases share one report."""
+        """Save memory: the terminal's lists keep one report for all passed cases, and none of set-up and teardown."""
         terminal = self.config.pluginmanager.get_plugin("terminalreporter")
         if not report.passed or MARKER not in report.keywords or terminal is None:
             return

@@ -139,7 +139,7 @@ class CollectionHooks:
             items[:] = interleave(items, list(map(_qualified_name, items)), worker["workercount"])
 
     def _is_selected_by_id(self, item: pytest.Item, adapter: Adapter) -> bool:
-        """True if the command line selects a test by its id, or selects no test by id."""
+        """True if the command line selects a test by its id, or contains no ids."""
         named = self.state.named
         return not named or any(each.selects(adapter.label, collect.name_of_test(item)) for each in named)
 

@@ -108,8 +108,9 @@ class Chapter(_SuiteNaming, pytest.Module):
 
 
 def _copy_class(found: object, module: str) -> object:
-    """Return a subclass that belongs to the chapter for an imported class of tests, in case
-    `collect_imported_tests = false` is set; return other objects unchanged.
+    """Replace an imported class of tests by a subclass of the chapter, in case `collect_imported_tests = false` is set.
+
+    Return other objects unchanged.
     """
     if inspect.isclass(found) and found.__name__.startswith("Test") and found.__module__ != module:
         return type(found.__name__, (found,), {"__module__": module, "__doc__": found.__doc__})

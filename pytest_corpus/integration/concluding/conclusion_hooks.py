@@ -155,7 +155,7 @@ class ConclusionHooks:
             self._unsaid.append(f"corpus warning: {warning}")
 
     def _conclude(self, given: int) -> int | pytest.ExitCode:
-        """Compute the verdicts and write the reports, if this is the process for it; return the exit code."""
+        """Compute the verdicts and write the reports, unless another process does; return the exit code."""
         if not self._is_concluding:
             return given
         if self.state.usage_error:

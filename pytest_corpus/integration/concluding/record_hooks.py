@@ -162,7 +162,7 @@ class RecordHooks:
             for adapter in self.state.adapters.known.values():
                 adapter.ledger.mark_unreliable("a report carries a record that cannot be read")
             return
-        shown = presentation.shown_outcome(record, self.state.options)
+        shown = presentation.pytest_outcome(record, self.state.options)
         ledger = self.state.ledger(record.adapter)
         runs_again = str(report.outcome) == "rerun" and shown == "failed"
         agrees = (report.outcome == shown or runs_again) and not hasattr(report, "wasxfail")

@@ -331,7 +331,7 @@ class InFlight:
             attempt.over.set()
 
     def _start_thread(self, begin: Callable[[], None]) -> bool:
-        """Start a thread and return True. If the system allows no further thread, narrow the width and return False."""
+        """Start a thread and return True. If the system refuses, allow fewer concurrent tests and return False."""
         try:
             begin()
         except RuntimeError:

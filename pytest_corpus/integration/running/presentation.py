@@ -91,7 +91,7 @@ def write_into_report(
 ) -> None:
     """Write the result of a test into pytest's report.
 
-    If the report does not match the result, it becomes failed or not assessed.
+    If it does not match the result, the report becomes failed or not assessed.
 
     Args:
         seen: the exception that pytest received from the call, or None.
@@ -117,7 +117,7 @@ def write_into_report(
         report.sections.append(("pytest-corpus", KIT_FAULT))
         return
     where = (str(execution.item.path), execution.item.location[1] or 0)
-    outcome = shown_outcome(record, options)
+    outcome = pytest_outcome(record, options)
     report.outcome = "skipped" if disputed and outcome == "passed" else outcome
     if record.findings:
         said = failure_message(record.findings, options.in_files)
@@ -157,7 +157,7 @@ def _add_evidence(
     return tuple(capture.complete(*each, rerun(each[2], each[0].requirement)) for each in made_by)
 
 
-def shown_outcome(record: TestRecord, options: Options) -> Literal["passed", "failed", "skipped"]:
+def pytest_outcome(record: TestRecord, options: Options) -> Literal["passed", "failed", "skipped"]:
     """Return the outcome that pytest shows for a test with this record."""
     if record.outcome == "error":
         return "failed"
@@ -197,7 +197,7 @@ def _add_properties(
 
 
 def status_letter(report: pytest.TestReport) -> tuple[str, str, Any] | None:
-    """Return the category, letter and word of a test with another status than passed or failed; else None."""
+    """Return the category, letter and word of a test whose status is neither passed nor failed; otherwise None."""
     if report.when != "call":
         return None
     status = next(map(str, values_of(report, STATUS)), None)

@@ -62,7 +62,7 @@ def reason_against_concurrency(subject: Subject) -> str:
 
 
 class CallTimes:
-    """The times of recent answers, and apart from these of successes: a refused call may not reach the provider."""
+    """The times of recent answers, and a second list of successes, because refusals may not reach the provider."""
 
     def __init__(self) -> None:
         self._latest: tuple[deque[float], ...] = tuple(deque(maxlen=MANY) for _ in FEW)

@@ -31,7 +31,7 @@ from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.validation.schema.evidence import first_flaw
 
 LARGEST_FACT, MOST_BYTES = 2**20, 2**26
-"""The largest numbers of characters in a message, and in all facts that the controller keeps; others are not shared."""
+"""The largest numbers of characters in a message, and in all facts that the controller keeps."""
 
 SCHEMA, PART = "transcript/transcript", "CommonFact"
 """The schema of a fact that is handed over."""

@@ -66,7 +66,7 @@ FORMS = (
     ),
     ("  hint: advice", r"  hint: (\S.*)"),
 )
-"""The three lines of an entry: a readable form, and a pattern. Each part after a semicolon is optional."""
+"""For each of the three lines of an entry, a readable form and a pattern. Parts after a semicolon are optional."""
 
 
 def read(table: str, module: str, components: tuple[str, ...]) -> Iterator[Requirement]:
