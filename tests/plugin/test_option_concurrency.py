@@ -18,7 +18,7 @@ from pytest_corpus.adapter.turns import Body
 from pytest_corpus.integration.declaring import adapters
 from pytest_corpus.integration.running import in_flight
 from pytest_corpus.integration.running.endings import Ending
-from pytest_corpus.integration.running.in_flight import Attempt, InFlight
+from pytest_corpus.integration.running.in_flight import Attempt, ConcurrentTests
 from pytest_corpus.integration.running.width import Width
 from pytest_corpus.kit.outcomes import NotApplicable, Violation
 from pytest_corpus.kit.store.store import EXISTING_STATES
@@ -114,7 +114,10 @@ def make_attempt(item: object = None, **more: Any) -> Attempt:
 def test_a_test_that_does_not_apply_is_run_alone_once_for_each_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     """That the others of the requirement do not apply is believed beside other tests."""
     monkeypatch.setattr(in_flight, "requirement_of", lambda item: item)
-    tests, [one, other] = InFlight(Width(4), may_be_cut_short=False), map(NotApplicable, ("too large", "too small"))
+    tests, [one, other] = (
+        ConcurrentTests(Width(4), may_be_cut_short=False),
+        map(NotApplicable, ("too large", "too small")),
+    )
     attempts = [make_attempt("LLM-MODEL-1", unoffered=each) for each in (one, one, other)]
     assert [tests.ending_from_attempt(each) for each in attempts] == [None, None, None]
     tests.find_disturbance(attempts[0].item, attempts[0], None, Ending("not_applicable", one), ())
@@ -189,7 +192,7 @@ def test_a_sound_adapter_is_blamed_for_nothing(project: Project, name: str, why:
 
 def test_a_test_that_rests_is_not_waited_for() -> None:
     """A test that must run alone begins while another one waits for a time to pass, and not before."""
-    tests, resting, busy = InFlight(Width(4), may_be_cut_short=False), make_attempt(), make_attempt()
+    tests, resting, busy = ConcurrentTests(Width(4), may_be_cut_short=False), make_attempt(), make_attempt()
     tests._running |= {resting, busy}
     tests._subject = cast("Any", SimpleNamespace(test_attributes=list))
     resting.body.is_resting = True
@@ -205,7 +208,7 @@ def test_a_test_that_rests_is_not_waited_for() -> None:
 
 def test_what_was_sent_in_company_is_not_sent_again() -> None:
     """A test that made calls finds its facts out anew when it is run alone: the adapter may keep the answers."""
-    tests, attempt = InFlight(Width(4), may_be_cut_short=False), make_attempt()
+    tests, attempt = ConcurrentTests(Width(4), may_be_cut_short=False), make_attempt()
     assert not tests.must_unlearn(None)
     assert not tests.must_unlearn(attempt)
     attempt.part.exchanges.append(Exchange({}, False))
@@ -217,7 +220,7 @@ def test_what_was_sent_in_company_is_not_sent_again() -> None:
 @pytest.mark.parametrize("reopened", [True, False])
 def test_what_goes_with_an_instance_is_no_disturbance(monkeypatch: pytest.MonkeyPatch, reopened: bool) -> None:
     """If the adapter blocks and is opened anew, what other tests have written in its memory is lost."""
-    tests, instance = InFlight(Width(4), may_be_cut_short=False), SimpleNamespace(generation=1)
+    tests, instance = ConcurrentTests(Width(4), may_be_cut_short=False), SimpleNamespace(generation=1)
     attempt, other = [make_attempt() for _ in range(2)]
     other.part.exchanges.append(Exchange({}, False))
     tests._running |= {attempt, other}

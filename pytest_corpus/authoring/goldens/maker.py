@@ -47,7 +47,7 @@ FILES: Final = {
 """The short name and the edition of each schema, by its ``$id``."""
 
 
-class Maker:
+class GoldenMaker:
     """Generates the documents of one golden from the schemas of a registry."""
 
     def __init__(self, golden: Golden, registry: SchemaRegistry) -> None:
@@ -247,7 +247,7 @@ def make_golden(golden: Golden, *, seeds: Iterable[Any] = (), schemas: SchemaReg
     """
     held = schemas or registry()
     try:
-        text = golden_text(Maker(golden, held).make_documents(seeds), stream=golden.is_stream)
+        text = golden_text(GoldenMaker(golden, held).make_documents(seeds), stream=golden.is_stream)
     except (RecursionError, TypeError, ValueError, LookupError, re.error) as fault:
         raise GoldenError(f"{golden.file} cannot be made: its schema cannot be followed; lint the schemas") from fault
     if findings := check_text(golden, text.encode(), schemas=held):

@@ -71,15 +71,15 @@ class AnswerJournal:
 
 
 @dataclass(frozen=True)
-class Spent:
+class CallsAndTokens:
     """Calls and tokens that were spent."""
 
     calls: int = 0
     tokens: int = 0
 
-    def plus(self, calls: int, tokens: int) -> Spent:
+    def plus(self, calls: int, tokens: int) -> CallsAndTokens:
         """Return these numbers, increased by further calls and tokens."""
-        return Spent(self.calls + calls, self.tokens + tokens)
+        return CallsAndTokens(self.calls + calls, self.tokens + tokens)
 
     def refusal(self, limit: Budget) -> str:
         """Return the reason why no further call is allowed; empty if a call is allowed."""
@@ -96,11 +96,11 @@ class SpentBudget:
     """The calls and tokens that a process spent on all its bundles."""
 
     def __init__(self) -> None:
-        self._spent = Spent()
+        self._spent = CallsAndTokens()
         self._lock = threading.Lock()
 
     @property
-    def spent(self) -> Spent:
+    def spent(self) -> CallsAndTokens:
         """Calls and tokens spent so far."""
         return self._spent
 

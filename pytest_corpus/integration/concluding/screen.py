@@ -32,7 +32,7 @@ COLOURS = {"plain": {}, "good": {"green": True}, "caution": {"yellow": True}, "b
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class FindingGroup:
     """All findings of one requirement in one component.
 
     `status` is the status of the requirement, `seen` the findings.
@@ -105,7 +105,7 @@ class Screen:
             if left := len(self.groups(ledger, shown, every=True)) - len(groups):
                 self.reporter.write_line(f"{left} more, of SHOULDs or deviations: -v shows them")
 
-    def groups(self, ledger: Ledger, verdict: Verdict, *, every: bool = False) -> list[Group]:
+    def groups(self, ledger: Ledger, verdict: Verdict, *, every: bool = False) -> list[FindingGroup]:
         """Return the findings of an adapter that are shown, or all with `every`, in the order of repair."""
         found: dict[tuple[str, str], list[Finding]] = {}
         for each in self.findings.of_adapter(ledger.adapter):
@@ -117,14 +117,14 @@ class Screen:
             seen = sorted(seen, key=lambda each: each.tested != status.requirement.id)
             direct = [each for each in seen if not each.indirect] or seen[:1]
             if direct and (every or self._must_show(status, red=red)):
-                groups.append(Group(status, direct))
+                groups.append(FindingGroup(status, direct))
         return groups
 
     def _must_show(self, status: Status, *, red: bool) -> bool:
         counts = not red or status.requirement.level in counting_levels(self.options.level)
         return (status.status == "violated" and counts) or self.verbosity > 0 or bool(self.options.globs)
 
-    def _show_group(self, group: Group, *, several: bool) -> None:
+    def _show_group(self, group: FindingGroup, *, several: bool) -> None:
         name = group.status.requirement.id
         if self._style == "line" or self.verbosity < -1:
             self.reporter.write_line(f"{group.test_counts}: {one_line(group.seen[0])}")
@@ -245,7 +245,9 @@ LONGEST_SUMMARY = 1_000_000  # the most bytes written to the summary of a step, 
 TRUNCATED = "\n\nThe rest is left out: GitHub takes no more.\n"
 
 
-def annotation_commands(groups: Sequence[Group], level: str, factory: Callable[..., Any] | None) -> Iterator[str]:
+def annotation_commands(
+    groups: Sequence[FindingGroup], level: str, factory: Callable[..., Any] | None
+) -> Iterator[str]:
     """Yield the commands that annotate a run on GitHub: errors for violations that fail the run, warnings for others.
 
     A command names the line of the adapter that raised, or the line of its factory, if it is in the current folder.

@@ -39,7 +39,7 @@ from pytest_corpus.integration.running.endings import (
     misled_ending,
 )
 from pytest_corpus.integration.running.evidence import context_secrets, finding_of, mask_planted
-from pytest_corpus.integration.running.in_flight import Attempt, InFlight, begin_inputs
+from pytest_corpus.integration.running.in_flight import Attempt, ConcurrentTests, begin_inputs
 from pytest_corpus.integration.running.surroundings import (
     CHANGED,
     Surroundings,
@@ -79,7 +79,7 @@ class TestExecution:
         spending: Spending,
         surroundings: Surroundings,
         following: Callable[[], Iterable[pytest.Item]],
-        in_flight: InFlight | None = None,
+        in_flight: ConcurrentTests | None = None,
     ) -> None:
         self.item, self.adapter, self.component, self.target = item, adapter, component, target
         self.test, self.repetition = name_and_repetition(item)

@@ -11,7 +11,7 @@ from pytest_corpus.integration.collecting.nodes import function_of
 from pytest_corpus.integration.declaring.state import RunState
 from pytest_corpus.integration.running import presentation
 from pytest_corpus.integration.running.execution import TestExecution
-from pytest_corpus.integration.running.in_flight import InFlight
+from pytest_corpus.integration.running.in_flight import ConcurrentTests
 from pytest_corpus.integration.running.surroundings import FORKED, Surroundings, raising_plugin
 from pytest_corpus.integration.running.width import Width
 from pytest_corpus.kit.fixtures import SUBJECT
@@ -83,7 +83,7 @@ class ExecutionHooks:
         """The number of tests that this process is running."""
         return self.in_flight.running if self.in_flight is not None else 1
 
-    def _concurrent_tests(self) -> InFlight | None:
+    def _concurrent_tests(self) -> ConcurrentTests | None:
         """Return the runner of concurrent tests; None if tests must run one by one."""
         options = self.state.options
         obstacles = {
@@ -96,7 +96,7 @@ class ExecutionHooks:
         if options.concurrency == 1 or self._obstacle:
             return None
         ends_early = bool(self.state.config.getoption("maxfail", 0))
-        return InFlight(Width(options.concurrency), may_be_cut_short=ends_early)
+        return ConcurrentTests(Width(options.concurrency), may_be_cut_short=ends_early)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self) -> None:

@@ -122,7 +122,7 @@ class Attempt:
         return self.duration_s, len(self.part.own_exchanges)
 
 
-class InFlight:
+class ConcurrentTests:
     """The concurrent tests of a run.
 
     Attributes:
