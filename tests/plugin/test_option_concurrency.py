@@ -240,9 +240,9 @@ def test_what_goes_with_an_instance_is_no_disturbance(monkeypatch: pytest.Monkey
 def test_data_of_ended_tests_are_deleted_while_others_go_on(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test is waited for, and none misses what it wrote."""
     running, rooms = list[int](), list[tuple[int, int]]()
-    begin, make_room = InFlight._begin_attempts, GraphStore._free_space_for_others
+    begin, make_room = ConcurrentTests._begin_attempts, GraphStore._free_space_for_others
 
-    def note_running(tests: InFlight) -> None:
+    def note_running(tests: ConcurrentTests) -> None:
         running[:] = [tests.running]
         begin(tests)
 
@@ -252,7 +252,7 @@ def test_data_of_ended_tests_are_deleted_while_others_go_on(project: Project, mo
         return has_room
 
     monkeypatch.setattr("pytest_corpus.suites.graph.support.store.MANY_NODES", 60)
-    monkeypatch.setattr(InFlight, "_begin_attempts", note_running)
+    monkeypatch.setattr(ConcurrentTests, "_begin_attempts", note_running)
     monkeypatch.setattr(GraphStore, "_free_space_for_others", note_room)
     result, report = project.judged("slow_adapters:graph", "GRA-NODE-*,GRA-EDGE-*,GRA-QUERY-*", WIDE)
     assert violated(report) == set(), said(result)
