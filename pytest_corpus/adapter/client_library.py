@@ -67,7 +67,7 @@ class ClientLibrary:
 
     @property
     def is_open(self) -> bool:
-        """True until the library is closed; its functions that build requests can be called."""
+        """True until the library is closed, so its builders can be called."""
         return self._loop is not None
 
     async def _make_clients(self) -> Any:

@@ -209,11 +209,11 @@ def unique_number() -> int:
 def unique_ordinal(most: int) -> int:
     """Return a small number that this process returns once, if each test asks for at most `most` numbers."""
 
-    def found() -> int:
+    def make_ordinal() -> int:
         chance = _chance()
         return chance.place * most + (next_in_rotation("ordinal") if chance.is_test else next(_ordinals))
 
-    return read("ordinal", found)
+    return read("ordinal", make_ordinal)
 
 
 def next_in_rotation(what: str) -> int:

@@ -63,7 +63,7 @@ class Part:
         self.recalled.update(new)
 
     def drop(self, exchanges: Iterable[Any]) -> None:
-        """Remove exchanges that show nothing."""
+        """Remove exchanges that prove nothing, such as failed attempts."""
         dropped = set(exchanges)
         self.exchanges[:] = [exchange for exchange in self.exchanges if exchange not in dropped]
 

@@ -1,7 +1,7 @@
 """Plain copies of an adapter's objects. Each object is read once.
 
 An object of the adapter may raise at each access, or change its value. So the suite writes it to text and
-reads the text back before it judges anything. A failure of this is a fact about the object.
+reads the text back before it judges anything. If this fails, the object is at fault.
 """
 
 import json

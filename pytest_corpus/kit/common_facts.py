@@ -33,7 +33,7 @@ class FoundFact:
 
 
 class CommonFacts:
-    """The facts of a run with one process, which finds out each of them."""
+    """The facts of a run that has one process. The process finds out each fact itself."""
 
     def find(self, _name: str, find_out: Callable[[], FoundFact]) -> FoundFact:
         """Return a fact that another process found out, or the result of `find_out`."""

@@ -60,7 +60,7 @@ class Subject(Target):
     component = ""
     principal = ""
     principal_stream = ""
-    checked = ""
+    wrong_type_requirement = ""
     """The requirement that the principal operation refuses arguments of the wrong type."""
 
     parts: ClassVar[Parts]
@@ -325,7 +325,7 @@ class Subject(Target):
         ]
 
     @property
-    def settle(self) -> SettleTime:
+    def settle_time(self) -> SettleTime:
         return self.settling.known
 
     def tidy(self) -> None:

@@ -28,7 +28,7 @@ def subject(request: pytest.FixtureRequest) -> Subject:
 
 
 def fixture_of(component: type[Own]) -> Callable[..., Own]:
-    """Return a fixture that returns the component under test under the name of the component."""
+    """Return a fixture with the name of a component; its value is the component under test."""
 
     @pytest.fixture(name=component.component)
     def tested(request: pytest.FixtureRequest) -> Own:

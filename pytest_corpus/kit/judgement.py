@@ -32,7 +32,10 @@ _CURRENT: ContextVar[Judgement | None] = ContextVar("judgement", default=None)
 
 @contextmanager
 def judging() -> Iterator[Judgement]:
-    """Count the checks in this block and collect the exchanges that they are judged on, also of an outer block."""
+    """Count the checks in this block, and collect the exchanges that they are judged on.
+
+    Until the block reads an answer, these are the exchanges of the outer block.
+    """
     outer = _CURRENT.get()
     before = _CURRENT.set(own := Judgement(exchanges=outer.exchanges if outer else [], holds=True))
     try:

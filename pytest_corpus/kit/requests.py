@@ -1,4 +1,4 @@
-"""Requests and their parts, and the Protocol by which a component's parts see the component."""
+"""Requests and their values, and the Protocol through which the helpers of a component use it."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class Requests:
 
 
 class Calls(Protocol):
-    """The members of a component that its parts use."""
+    """The members of a component that its helpers, such as `Requests`, use."""
 
     client: AdapterClient
     capabilities: Capabilities

@@ -29,7 +29,7 @@ NO_ARGUMENTS = "COM-WIRE-7"
 """The requirement that `args` of the wrong type is refused with BAD_REQUEST."""
 
 PLAIN = ("COM-CAP-6", "COM-DEADLINE-6")
-"""The requirements that a plain call works, also with an ample deadline; no requirement below explains them."""
+"""The requirements that a plain call works, also with an ample deadline. No operation or feature explains them."""
 
 Own = TypeVar("Own", bound=Subject)
 T = TypeVar("T")
@@ -220,7 +220,7 @@ class RootCauses(Generic[Own]):
         if names is None or other is None or self._wrong_classes(other) != names:
             return
         bare = subject.send({**subject.envelope(subject.principal), "args": [1]})
-        yield WrongErrorClass(NO_ARGUMENTS if bare.names == names else subject.checked, names)
+        yield WrongErrorClass(NO_ARGUMENTS if bare.names == names else subject.wrong_type_requirement, names)
 
     def _cause_of_acceptance(self, requirement: str, violation: Violation) -> Blocked | None:
         """Return the root cause if a bad request is accepted like the plainest bad requests."""
@@ -246,7 +246,7 @@ class RootCauses(Generic[Own]):
                 yield "NotSupported"
 
     def _wrong_classes(self, name: str) -> tuple[str, ...] | None:
-        """Return the wrong error classes that refuse wrong arguments; None if the class is right or there is none."""
+        """Return the error classes for wrong arguments if they are wrong; None if they are right or missing."""
         reply = self.subject.call(name, self.subject.requests.wrong_types(name))
         return reply.names if reply.names and not reply.is_a("BadRequest") else None
 

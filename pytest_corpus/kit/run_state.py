@@ -111,7 +111,7 @@ class Shared:
     Attributes:
         obstacles: by operation, the reason why tests cannot rely on the operation, or None.
         actions: the actions of the current test.
-        settle: the time in which writes become visible, and the places of writes.
+        settle_time: the time in which writes become visible, and the places of writes.
         written: the written things, except those that are known to be absent.
         cached: answers that later tests use (`kit/answer_cache.py`).
         unmade: the reasons why data that requests need could not be made.
@@ -127,7 +127,7 @@ class Shared:
     learnt: ClassVar[tuple[str, ...]] = ("obstacles", "unmade", "provider_ops", "cached")
     """The attributes that may be wrong if the provider failed."""
 
-    settle: SettleTime = field(default_factory=SettleTime)
+    settle_time: SettleTime = field(default_factory=SettleTime)
     actions: Actions = field(default_factory=Actions)
     obstacles: dict[str, Undecided | None] = field(default_factory=dict)
     unmade: list[Undecided] = field(default_factory=list)

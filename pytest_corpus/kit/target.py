@@ -69,7 +69,7 @@ class Target:
         return 0
 
     @property
-    def settle(self) -> SettleTime:
+    def settle_time(self) -> SettleTime:
         """The knowledge about the write delay (R46)."""
         return SettleTime()
 

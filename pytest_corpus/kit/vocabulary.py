@@ -133,7 +133,7 @@ def choose(words: Mapping[str, str], count: int, first: Iterable[str] = ()) -> d
 
 
 def texts(count: int, stem: str = "", first: Iterable[str] = ()) -> list[str]:
-    """Return words that every text can contain, with this unique part: first these kinds, then others, but no NUL."""
+    """Return unusual words without NUL, each with this unique part: the kinds in `first`, then others."""
     held = {kind: word for kind, word in {**INJECTIONS, **WORDS}.items() if kind != "nul"}
     return [*fill_in(choose(held, count, first), stem).values()]
 

@@ -44,7 +44,7 @@ class Late(Settling):
     tried = 0
 
     def __init__(self, late_s: float | None, given: float | None = None, settle: SettleTime | None = None) -> None:
-        super().__init__(Store(Shared(settle=settle or SettleTime()), Settings(settle_s=given)))
+        super().__init__(Store(Shared(settle_time=settle or SettleTime()), Settings(settle_s=given)))
         self.late_s = late_s
 
     def places(self, _request: Mapping[str, Any]) -> frozenset[str]:

@@ -351,7 +351,7 @@ async def _close_generators(limit_s: float) -> list[str]:
 def is_cancelled(error: BaseException) -> bool:
     """True if the suite cancelled the work, False if an adapter let its own CancelledError escape.
 
-    The garbage collector also stops coroutines that outlived their loop.
+    Work that outlived its loop, and that the garbage collector stops, counts as cancelled.
     """
     try:
         task = asyncio.current_task()

@@ -14,7 +14,7 @@ from typing import cast
 STDIN, STDOUT, STDERR = range(3)
 
 GRACE_S = 2.0
-"""The time for a program to end once its standard input is closed, and for its output once it has ended."""
+"""The seconds that a program has to end after its standard input is closed, and its output to end after that."""
 
 _STARTED: weakref.WeakSet[Program] = weakref.WeakSet()
 

@@ -148,7 +148,7 @@ class RawTransport(Transport, Protocol):
 
 
 class Remote(Protocol):
-    """The adapter at an address, for the function `connect` of a transport module, which sets `transport`."""
+    """The part of a `RemoteAdapter` that the function `connect` of a transport module uses; it sets `transport`."""
 
     transport: RawTransport
     address: Any

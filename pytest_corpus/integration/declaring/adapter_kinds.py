@@ -167,8 +167,8 @@ class Adapter:
     def _clean_up(self) -> Iterator[str]:
         while self._targets:
             component, target = self._targets.popitem()
-            if (seconds := target.settle.seconds) is not None:
-                missed = {component: target.settle.missed_s} if target.settle.missed_s else {}
+            if (seconds := target.settle_time.seconds) is not None:
+                missed = {component: target.settle_time.missed_s} if target.settle_time.missed_s else {}
                 self.ledger.add_delays({component: seconds}, missed)
             if target.auditor.unsettled:
                 self.ledger.mark_partial("the late reports of the last calls were not judged")

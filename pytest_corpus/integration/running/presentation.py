@@ -189,7 +189,7 @@ def _add_properties(
     level = options.requirements.with_level(execution.requirement).level
     properties = {"corpus_requirement": record.requirement, "corpus_level": level, STATUS: status}
     report.user_properties += [*properties.items(), (RECORD, record.dump())]
-    if settle_s := execution.target.settle.seconds:
+    if settle_s := execution.target.settle_time.seconds:
         report.user_properties.append((LATE, [execution.component, settle_s]))
     # JUnit files get their properties from the teardown report; a rerun test already has properties.
     remove(execution.item, *properties)

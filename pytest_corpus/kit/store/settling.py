@@ -126,7 +126,7 @@ class Settling:
 
     def __init__(self, subject: Any) -> None:
         self._subject = subject
-        self.known: SettleTime = subject.shared.settle
+        self.known: SettleTime = subject.shared.settle_time
         self._given: float | None = subject.settings.settle_s
         self._at_once = False
         self._is_late = False

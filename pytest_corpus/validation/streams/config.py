@@ -27,7 +27,7 @@ MAX_ERRORS: Final = 1000
 
 
 class ValidationMode(Enum):
-    """The frames of a stream whose content is checked against schemas.
+    """The choice of the frames whose content is checked against schemas.
 
     Every mode checks the frames, their order, their end and error envelopes; the modes differ in the chunks that are
     checked. Arguments accept a member, or its name in any case.

@@ -68,7 +68,7 @@ class StreamMachine:
 
     @property
     def must_validate_next(self) -> bool:
-        """True if the content of the next frame must be validated; a sampled stream may decide later."""
+        """True if the content of the next frame must be validated. A sampled stream also validates its last frame."""
         return bool(self._sample_indexes(1)) if self._samples else self._is_due
 
     def report(self) -> StreamReport:

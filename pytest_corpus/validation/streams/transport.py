@@ -45,7 +45,7 @@ class Reader(ABC):
 class NdjsonReader(Reader):
     """Newline-delimited JSON: one frame per line (SPECIFICATION 4.2.4.1).
 
-    A line ends with LF or CR LF, the last one also with the stream. Blank lines are not frames.
+    A line ends with LF or CR LF; the last line may end with the stream. Blank lines are not frames.
     """
 
     rest_is_lost = False

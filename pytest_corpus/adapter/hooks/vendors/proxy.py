@@ -120,7 +120,7 @@ class Upstream:
 
 
 def check_upstream_address(address: str) -> str:
-    """Return an address without a slash at its end.
+    """Check the address of a provider, and return it without a slash at its end.
 
     Raises:
         ValueError: the address is not an address of HTTP, or has more than host, port and path.

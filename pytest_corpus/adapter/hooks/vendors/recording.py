@@ -1,4 +1,4 @@
-"""The recording of the traffic through proxies: a file of sealed lines, read once, and extended by each answer (R149).
+"""The recording of the traffic through proxies: a file that is read once, and extended by each answer (R149).
 
 Method, address, query and body identify a request; the n-th of equal requests gets the n-th answer. Headers of
 requests are not kept, nor are headers of answers that may hold credentials.

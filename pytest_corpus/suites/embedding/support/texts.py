@@ -81,7 +81,7 @@ class Texts(ListedModels):
     component = "embedding"
     principal = "embed"
     principal_stream = "stream_embed"
-    checked = "EMB-ARGS-1"
+    wrong_type_requirement = "EMB-ARGS-1"
     unknown = "EMB-MODEL-2"
 
     shared: EmbeddingShared

@@ -112,7 +112,7 @@ class GraphCapabilities(Subject):
     component = "graph"
     principal = "upsert_nodes"
     principal_stream = "stream_query"
-    checked = "GRA-NODE-6"
+    wrong_type_requirement = "GRA-NODE-6"
 
     shared: GraphShared
     readers: Any

@@ -97,7 +97,7 @@ class GraphStore(Store):
 
     def _free_space_for_others(self) -> bool:
         """Delete data of ended tests while other tests go on; return True if there is not much data any more."""
-        if not (self._shared.crowded or self._graph.settle.seconds):
+        if not (self._shared.crowded or self._graph.settle_time.seconds):
             kept = self._graph.seed_ids  # those of tenants, too: nothing writes them again while tests go on
             with suppress(*UNCALLABLE, Outage):
                 list(self._delete_things(lambda thing: not (self.lasts(thing) or thing[1] in kept), FEW_ITEMS))

@@ -44,7 +44,7 @@ class ContextWindows(ListedModels):
     component = "llm"
     principal = "complete"
     principal_stream = "stream"
-    checked = "LLM-MSG-4"
+    wrong_type_requirement = "LLM-MSG-4"
     unknown = "LLM-MODEL-2"
 
     shared: LLMShared

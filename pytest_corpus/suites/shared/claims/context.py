@@ -183,7 +183,7 @@ class TestObservability:
         else:
             reply = dict(zip(("missing_args", "wrong_types", "expired"), refusals(subject)[1:], strict=True))[failing]
         expect.readable(reply)
-        with expect.resting_on({**REFUSED_BY, "wrong_types": subject.checked}[failing]):
+        with expect.resting_on({**REFUSED_BY, "wrong_types": subject.wrong_type_requirement}[failing]):
             expect.check(reply.is_error, "a refusal", str(reply))
         expect_audited("COM-OBS-2", reply, subject)
 

@@ -105,7 +105,7 @@ class TestErrors:
         """`details.validation_errors` lists at least one field if an argument is refused."""
         subject.require(subject.principal)
         reply = call_with_wrong_types(subject, subject.principal)
-        with expect.resting_on(subject.checked):
+        with expect.resting_on(subject.wrong_type_requirement):
             expect.refusal(reply, "BadRequest")
         named = reply.details.get("validation_errors")
         expect.check(isinstance(named, list) and named, "a list of fields", describe_word(named), "details")
@@ -120,7 +120,7 @@ class TestErrors:
         for reply in replies:
             expect.readable(reply)
             expect.known_class(reply)
-        with expect.resting_on(subject.checked):
+        with expect.resting_on(subject.wrong_type_requirement):
             expect.some_refused(replies, "a refusal")
         named = [reply.names for reply in replies]
         expect.check(all(each == named[0] for each in named), "the same class every time", "different classes")

@@ -35,7 +35,7 @@ class VectorCalls(Subject):
 
     component = "vector"
     principal = "query"
-    checked = "VEC-QUERY-11"
+    wrong_type_requirement = "VEC-QUERY-11"
 
     shared: VectorShared
     main: VectorCalls

@@ -63,9 +63,9 @@ class VectorStore(Store):
     def prepare(self, request: Any) -> Any:
         if self._vector.is_preparing or not isinstance(request, Mapping):
             return request
-        before_s = self._vector.settle.waited_s
+        before_s = self._vector.settle_time.waited_s
         self._preparation.prepare(request)
-        return postpone_deadline(request, self._vector.settle.waited_s - before_s)
+        return postpone_deadline(request, self._vector.settle_time.waited_s - before_s)
 
     def _things_written(self, request: Any) -> Writes:
         args, op = (request.get("args"), request.get("op")) if isinstance(request, Mapping) else (None, None)
@@ -155,7 +155,7 @@ class VectorStore(Store):
     def _note_drop(self, thing: Thing, reply: Reply | None) -> bool:
         if reply is not None and (reply.exchange.fault or reply.is_a("Unavailable", "TransientNetwork")):
             return False
-        if reply is not None and reply.is_a("NamespaceNotFound") and not self._vector.settle.seconds:
+        if reply is not None and reply.is_a("NamespaceNotFound") and not self._vector.settle_time.seconds:
             self.forget([thing])
         if self.written.is_there(thing):
             self.written.change_records([thing], state=State.STUCK)
@@ -307,8 +307,8 @@ class VectorStore(Store):
             missed += [thing for thing, reply in zip(things, replies, strict=True) if _is_missing(reply)]
             if self._vector.outages.lasting and not all(reply and reply.is_success for reply in replies):
                 return
-        if missed and self._vector.settle.seconds:
-            inputs.sleep(self._vector.settle.seconds)
+        if missed and self._vector.settle_time.seconds:
+            inputs.sleep(self._vector.settle_time.seconds)
             missed = [thing for thing, reply in zip(missed, self._delete(missed), strict=True) if _is_missing(reply)]
         self.forget(missed)
 
