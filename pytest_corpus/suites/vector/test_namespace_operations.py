@@ -202,10 +202,10 @@ def test_without_a_namespace_the_default_one_is_meant(vector: Vector) -> None:
     if reply.is_a("ResourceExhausted"):
         raise NotAssessed(Obstacle.DEFAULT_UPSERT, reply=reply)
     expect.either(reply, "BadRequest", "NotSupported")
-    if reply.is_error:
+    if not reply.is_carried_out:
         named = vector.call("upsert", {"vectors": [item], "namespace": "default"})
         expect.check(
-            named.is_error,
+            not named.is_carried_out,
             "an upsert without a namespace to be accepted as into `default`",
             "a refusal where no namespace is named",
         )

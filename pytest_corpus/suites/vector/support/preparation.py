@@ -171,7 +171,11 @@ class VectorSettling(Settling):
 
 
 class VectorProbe(Probe):
-    """Writes and deletes vectors of one direction in a new namespace, and reads them with `query`."""
+    """Writes and deletes vectors of one direction in a new namespace, and reads them with `query`.
+
+    A vector of another direction stays there, because an empty namespace can answer INDEX_NOT_READY before a delete
+    shows in matches.
+    """
 
     readers = ("query",)
 
@@ -183,9 +187,10 @@ class VectorProbe(Probe):
         )
 
     def write(self, *names: str) -> bool:
+        other = [] if self._items else [self._vector.item(-270)]
         self._items |= {name: self._vector.item() for name in names}
-        size = self._vector.limits.most_in_batch or len(names)
-        parts = [[self._items[name] for name in part] for part in parts_of([*names], size)] if self._is_made else []
+        written = [*other, *(self._items[name] for name in names)]
+        parts = parts_of(written, self._vector.limits.most_in_batch or len(written)) if self._is_made else []
         replies = [self._vector.call("upsert", {"vectors": part, **self._where}) for part in parts]
         return self._is_made and all(reply.is_carried_out for reply in replies)
 
