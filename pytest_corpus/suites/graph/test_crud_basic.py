@@ -330,7 +330,7 @@ class TestModel:
         graph.readers.for_nodes()
         if graph.works("upsert_edges"):
             expect.applicable(graph.works("delete_edges"), "edges cannot be deleted")
-            graph.readers.for_edges()
+            graph.readers.for_all_edges()
         with part_of(graph.client.part) as plain:
             state_machine.take_plain_steps(graph)
         slow = min(exchange.elapsed_s for exchange in plain.exchanges) > state_machine.SLOW_S

@@ -133,7 +133,8 @@ def test_an_update_of_an_edge_is_seen(graph: Graph) -> None:
 @pytest.mark.requirement("GRA-EDGE-9")
 def test_every_edge_of_a_request_is_written(graph: Graph) -> None:
     """All edges of a request are written, even if they share a source, a target or both, or are loops."""
-    edge_readers = edges.require_edge_readers(graph)
+    edges.require_edge_readers(graph)
+    edge_readers = graph.readers.for_all_edges()
     pairs = ["ab", "ac", "ad", "bd", "cd", "ba"]
     pairs += [pair for kind, pair in ((PARALLEL, "ab"), (LOOP, "aa")) if edges.accepts_edges(graph, kind)]
     sandbox = graph.sandbox()

@@ -17,8 +17,8 @@ def records(reply: Reply | StreamReply) -> list[Any]:
 
 
 def is_namespace_missing(reply: Reply | StreamReply) -> bool:
-    """True if the error means that the namespace is unknown or not ready, by subtype or class (R12, R133)."""
-    return reply.is_a("IndexNotReady", "NamespaceNotFound") or reply.names == ("BadRequest",)
+    """True if an error says that a namespace is unknown or not ready (R12, R133), or has no such label (R110)."""
+    return reply.is_a("IndexNotReady", "NamespaceNotFound", "SchemaValidationError") or reply.names == ("BadRequest",)
 
 
 def items_of(result: Any, key: str, *, of: type = Mapping) -> list[Any]:

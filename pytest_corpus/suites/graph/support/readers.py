@@ -51,6 +51,16 @@ class Readers:
         return _choose_readers(found, "show edges: neither traversal nor a query of a known dialect")
 
     @reading_separately()
+    def for_all_edges(self) -> list[str]:
+        """Return the operations that show all edges between nodes; a traversal may tell one way to each node only."""
+        found = self.for_edges()
+        if "traversal" in found and len(found) > 1:
+            with self._graph.client.provider.paused():
+                if not cached(self._graph, "all edges", lambda: _tells_all_edges(self._graph), common=True):
+                    found.remove("traversal")
+        return found
+
+    @reading_separately()
     def require_correct(self, name: str) -> str:
         """Check that an operation shows nodes correctly, or that no operation does.
 
@@ -136,6 +146,16 @@ def can_ask(graph: GraphCapabilities, purpose: str, dialect: str | None = None) 
     except Undecided:
         return False
     return True
+
+
+def _tells_all_edges(graph: GraphCapabilities) -> bool:
+    """True if a traversal from two nodes tells the edges between them, or if these cannot be written."""
+    sandbox = graph.sandbox()
+    edges = [sandbox.edge("a", "b"), sandbox.edge("b", "a")]
+    if not (call_or_none(sandbox.put_named, "ab") and call_or_none(sandbox.put_edges, *edges)):
+        return True
+    told = call_or_none(sandbox.relationships, "a", "b")
+    return told is None or {edge["id"] for edge in edges} <= {edge.get("id") for edge in told}
 
 
 def _exclude_wrong_edge_readers(

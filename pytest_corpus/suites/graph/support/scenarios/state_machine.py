@@ -50,7 +50,7 @@ class GraphContents:
         self.sandbox: GraphSandbox = graph.sandbox()
         self.graph = graph
         self.readers = graph.readers.for_nodes()[:2]
-        self.edge_readers = graph.readers.for_edges()[:1] if graph.works("upsert_edges") else []
+        self.edge_readers = graph.readers.for_all_edges()[:1] if graph.works("upsert_edges") else []
         self.touched: set[str] = set()
         self.joined: set[str] = set()
         self.steps = self.looks = 0
