@@ -56,11 +56,16 @@ def test_a_plain_request_is_completed(llm: LLM) -> None:
 
 @deciding("operation", complete="LLM-COMPLETE-1", stream="LLM-STREAM-1")
 def test_a_prompt_in_any_script_is_answered(llm: LLM, operation: str) -> None:
-    """`complete` and `stream` accept letters, marks and signs of any script, and unusual words."""
+    """`complete` and `stream` accept letters, marks and signs of any script, and unusual words.
+
+    Words that look like an attack may be refused permanently, as content filters do (ERRORS 6.1).
+    """
     llm.require(operation)
     every = " ".join([SCRIPTS, *(word for word in texts(MOST_WORDS) if len(word) < LONG)])
     prompts = (every, " ".join([SCRIPTS, *texts(4)]), SCRIPTS)
     reply = llm.ask(operation, messages=[user_message(next(filter(llm.can_take_text, prompts), SCRIPTS))])
+    if reply.is_a(*PERMANENT):
+        reply = llm.ask(operation, messages=[user_message(SCRIPTS)])
     llm.require_fit(reply)
     expect.works(reply, "an answer to a prompt in several scripts")
 
@@ -122,8 +127,8 @@ def expect_at_most(llm: LLM, limit: int, **others: Any) -> None:
 def test_a_completion_that_was_cut_says_so(llm: LLM) -> None:
     """If two values of `max_tokens` cut a long text off, at least one completion has the finish reason "length"."""
     limits = sorted({llm.limit(1), llm.limit(2)})
-    whole_text = text_and_reason(llm)[0]
-    cut = [text_and_reason(llm, max_tokens=limit) for limit in limits]
+    whole_text = completions.text_and_reason(llm)[0]
+    cut = [completions.text_and_reason(llm, max_tokens=limit) for limit in limits]
     if not all(text and CUT * len(text) <= len(whole_text) for text, _ in cut):
         raise NotApplicable("a completion without `max_tokens` is not much longer than one with it")
     reasons = [reason for _, reason in cut]
@@ -132,7 +137,7 @@ def test_a_completion_that_was_cut_says_so(llm: LLM) -> None:
 
 @pytest.mark.requirement("LLM-COMPLETE-8")
 def test_a_completion_with_room_left_was_not_cut(llm: LLM) -> None:
-    """The finish reason is not "length" if the text uses less than half of `max_tokens` and of the window."""
+    """The reason is not "length" if much of `max_tokens` and of the window is left and other texts are longer."""
     llm.require("complete")
     limit = llm.limit(ROOM)
     reply = llm.complete_once(max_tokens=limit)
@@ -143,16 +148,11 @@ def test_a_completion_with_room_left_was_not_cut(llm: LLM) -> None:
     if spent is None or 2 * spent > limit or 2 * total > (llm.capabilities.context_window(llm.model) or 2 * total):
         raise NotApplicable("the completion takes all the room that it has, or does not say how much")
     reason = reply.result["finish_reason"]
-    expect.check(reason != "length", "a reason other than length", found=reason, path="result.finish_reason")
-
-
-def text_and_reason(llm: LLM, **changed: Any) -> tuple[str, str]:
-    """Return the text and the finish reason of a long completion."""
-    llm.require("complete")
-    reply = completions.long_completion(llm, **changed)
-    llm.require_fit(reply)
-    completions.require_completion(llm, reply)
-    return reply.result["text"], reply.result["finish_reason"]
+    if reason == "length":
+        uncut = completions.find_uncut(llm, reply, max_tokens=limit)
+        reply = expect.applicable(uncut, "the model may have a maximum of its own")
+    expected = "a reason other than length"
+    expect.check(reason != "length", expected, found=reason, path="result.finish_reason", on=[reply])
 
 
 @pytest.mark.requirement("LLM-COMPLETE-11")
@@ -262,7 +262,7 @@ def test_messages_that_resemble_each_other_are_other_messages(llm: LLM, operatio
     text = cached(llm, ("prompt", begun, operation), llm.unique) if begun else llm.unique()
     one, other = completions.similar_conversations(llm, text, kind)
     messages = [{**completions.cold_arguments(llm, operation), "messages": each} for each in (one, other)]
-    binding = kind not in ("role", "normal_form")
+    binding = kind not in ("role", "normal_form") and llm.takes_conversations
     completions.expect_own_answer(llm, *messages, operation=operation, binding=binding, learnt=bool(begun))
 
 

@@ -210,17 +210,16 @@ def test_tools_that_are_denied_do_no_harm(llm: LLM) -> None:
 @pytest.mark.requirement("LLM-TOOLS-6")
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_the_result_of_a_tool_is_accepted(llm: LLM, operation: str) -> None:
-    """A conversation may contain a tool call of the assistant and the tool's answer."""
+    """A conversation may contain a tool call of the assistant and the tool's answer.
+
+    If unusual words in them are refused permanently, as content filters do, ordinary words are sent.
+    """
     require_tools(llm)
     require_tools_of(llm, operation)
-    place, weather = ("Oslo", "rain") if llm.has_small_limit else texts(2, "w", ["double_quote"])
-    call = {**CALL, "function": {"name": "get_weather", "arguments": json.dumps({"place": place})}}
-    messages = [
-        user_message("hi" if llm.has_small_limit else "The weather in Oslo?"),
-        {"role": "assistant", "content": "yes", "tool_calls": [call]},
-        {"role": "tool", "content": weather, "tool_call_id": "call_1", "name": "get_weather"},
-    ]
-    reply = llm.ask(operation, **tool_arguments(llm, messages=messages))
+    words = ["Oslo", "rain"] if llm.has_small_limit else texts(2, "w", ["double_quote"])
+    reply = llm.ask(operation, **tool_arguments(llm, messages=tool_conversation(llm, *words)))
+    if reply.is_a(*PERMANENT):
+        reply = llm.ask(operation, **tool_arguments(llm, messages=tool_conversation(llm, "Oslo", "rain")))
     unclaimed = "BadRequest" if llm.offers_tools is None else "NotSupported"
     if reply.is_a("NotSupported", unclaimed) and None in (llm.offers_tools, llm.capabilities.flag("supports_roles")):
         raise NotApplicable("the roles of tool calling are not claimed, and refused permanently")
@@ -262,6 +261,16 @@ def test_a_stream_tells_of_a_required_tool(llm: LLM) -> None:
     expect.check(
         any(chunk.get("tool_calls") for chunk in stream.chunks), "a tool call", "no tool call", "chunk.tool_calls"
     )
+
+
+def tool_conversation(llm: LLM, place: str, weather: str) -> list[dict[str, Any]]:
+    """Return a question, the assistant's call of a tool for this place, and the tool's answer."""
+    call = {**CALL, "function": {"name": "get_weather", "arguments": json.dumps({"place": place})}}
+    return [
+        user_message("hi" if llm.has_small_limit else "The weather in Oslo?"),
+        {"role": "assistant", "content": "yes", "tool_calls": [call]},
+        {"role": "tool", "content": weather, "tool_call_id": "call_1", "name": "get_weather"},
+    ]
 
 
 def expect_messages_refused(llm: LLM, messages: Any, operation: str = "complete") -> None:

@@ -14,7 +14,7 @@ from pytest_corpus.suites.embedding.support.texts import Texts
 
 Vector = Sequence[float]
 
-UNIT = 0.01
+UNIT = 0.02
 """The norm of a normalized vector may differ from 1 by this much (BEHAVIORAL_CONFORMANCE 6.4)."""
 
 FAR = 0.02

@@ -78,9 +78,14 @@ class ContextWindows(ListedModels):
         if self.has_small_limit and reply.is_a("BadRequest"):
             raise NotAssessed(Obstacle.SMALL_WINDOW, tokens=self.window())
 
+    @property
+    def takes_conversations(self) -> bool:
+        """False if roles are denied; then several messages may be refused."""
+        return self.capabilities.flag("supports_roles") is not False
+
     def conversation(self, *texts: str) -> list[dict[str, Any]]:
         """Return messages with these texts that every LLM accepts (R53): user and assistant in turn, or user alone."""
-        roles = ("user",) if self.capabilities.flag("supports_roles") is False else ("user", "assistant")
+        roles = ("user", "assistant") if self.takes_conversations else ("user",)
         return [{"role": roles[number % len(roles)], "content": text} for number, text in enumerate(texts)]
 
     def unique(self, prefix: str = "note") -> str:
@@ -183,11 +188,17 @@ class LLMCapabilities(ContextWindows):
         """Return every optional argument of a completion without tools, with a value that should be accepted."""
         values: dict[str, Any] = {**OPTIONAL, "max_tokens": self.limit_to_window(BRIEF)}
         if not self.has_small_limit:  # the same words in the whole run, because its answer is shared
-            values["system_message"] += " " + cached(self, "odd texts", lambda: " ".join(texts(3)), common=True)
+            values["system_message"] += cached(self, "odd texts", self._odd_words, common=True)
         for name in SAMPLING_RANGES:
             low, high = self.range_of(name)
             values[name] = min(max(float(values[name]), low), high)
         return values
+
+    def _odd_words(self) -> str:
+        """Return unusual words for a system message; none if they are refused permanently, as content filters do."""
+        words, plain = " ".join(["", *texts(3)]), OPTIONAL["system_message"]
+        taken = self.accepts("complete", system_message=f"{plain}{words}")
+        return words if taken or not self.accepts("complete", system_message=plain) else ""
 
     def range_of(self, name: str) -> tuple[float, float]:
         """Return the range of a sampling parameter that both the protocol and capabilities allow."""

@@ -9,8 +9,8 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation, Violations
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.kit.vocabulary import distribute_words
-from pytest_corpus.spec.errors import BY_CODE, TAXONOMY
+from pytest_corpus.kit.vocabulary import INJECTIONS, distribute_words, fill_in
+from pytest_corpus.spec.errors import BY_CODE, PERMANENT, TAXONOMY
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.embedding.support.answers import (
     FAR,
@@ -216,13 +216,19 @@ def arrange_texts(embedding: Embedding, how: str, many: int) -> list[str]:
     if how == "equal_texts":
         return [words[number // 2] if number % 3 else words[0] for number in range(many)]
     if how == "mixed":
-        odd = distribute_words(min(many, len(WORDS)))
+        odd = distribute_words(min(many, len(WORDS)), without=("nul", "long", *refused_kinds(embedding)))
         ends = [f" {odd[number % len(odd)]}{' and so on' * (number * 5 % 7)}" for number in range(many)]
         grown = [embedding.cut_to_limit(f"{word}{end}") for word, end in zip(words, ends, strict=True)]
         return [*grown[1::2], *grown[::2]]
     if how == "equal_lengths":
         return [word for word in words if len(word) == len(words[0])]
     return [embedding.cut_to_limit(f"{word} number {'x' * number}") for number, word in enumerate(words)]
+
+
+def refused_kinds(embedding: Embedding) -> tuple[str, ...]:
+    """Return the kinds of words that look like an attack, if a content filter refuses them (ERRORS 6.2)."""
+    attacks = " ".join(fill_in(INJECTIONS, "w").values())
+    return (*INJECTIONS,) if embedding.embed_once(embedding.cut_to_limit(attacks)).is_a(*PERMANENT) else ()
 
 
 def expect_in_order(embedding: Embedding, texts: Sequence[str], reply: Reply, **changed: Any) -> None:

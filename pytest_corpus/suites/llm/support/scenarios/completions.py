@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, permutations
 from typing import Any
 
 from pytest_corpus.adapter.facts import to_whole_number
@@ -74,6 +74,8 @@ def requests_beyond_window(llm: LLM, where: str) -> list[dict[str, Any]]:
     if where == "max_tokens":
         expect.applicable(llm.accepts_argument("max_tokens"), "max_tokens is not offered")
         return [{"messages": [user_message(text)], "max_tokens": llm.limit(1)}]
+    if where in ("first_message", "all_messages"):
+        expect.applicable(llm.takes_conversations, "capabilities deny supports_roles")
     if where == "first_message":
         return [{"messages": llm.conversation(text, "ok", "hi")}]
     if where == "all_messages":
@@ -118,6 +120,44 @@ def long_text(llm: LLM, **changed: Any) -> str:
 def long_completion(llm: LLM, **changed: Any) -> Reply:
     """Ask for a long text with some arguments changed, once a run."""
     return llm.call("complete", {**llm.requests.long("complete"), **changed})
+
+
+def text_and_reason(llm: LLM, **changed: Any) -> tuple[str, str]:
+    """Return the text and the finish reason of a long completion."""
+    llm.require("complete")
+    reply = long_completion(llm, **changed)
+    llm.require_fit(reply)
+    require_completion(llm, reply)
+    return reply.result["text"], reply.result["finish_reason"]
+
+
+MORE = ("two", "three", "four")
+"""The numbers of sentences in prompts for completions that are compared in length."""
+
+
+def find_uncut(llm: LLM, reply: Reply, **given: Any) -> Reply | None:
+    """Return a completion that says "length" though another is longer in each unit that a model may have a maximum of.
+
+    Return None if this one and some others show no such contradiction.
+    """
+    replies = [reply]
+    for number in MORE:
+        prompt = user_message(f"Write {number} sentences about the sea. {llm.unique()}")
+        replies.append(llm.complete(messages=[prompt], **given))
+        llm.require_fit(replies[-1])
+        require_completion(llm, replies[-1])
+    for one, other in permutations(replies, 2):
+        pairs = zip(_lengths_of(one.result), _lengths_of(other.result), strict=True)
+        if one.result["finish_reason"] == "length" and all(length < longer for length, longer in pairs):
+            return one
+    return None
+
+
+def _lengths_of(result: Mapping[str, Any]) -> tuple[int, ...]:
+    """Return the length of a completion in tokens, characters, bytes and words."""
+    text = str(result["text"])
+    tokens = completion_tokens(result["usage"]) or 0
+    return tokens, len(text), len(text.encode(errors="surrogatepass")), len(text.split())
 
 
 def expect_within_limit(llm: LLM, limit: int, reply: Reply | StreamReply, usage: Any, text: Any) -> None:
