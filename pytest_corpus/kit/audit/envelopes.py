@@ -29,10 +29,11 @@ STACK_TRACE = re.compile(
     r'|File "[^"]+", line \d+'
     r"|\bgoroutine \d+ \["
     r"|^\s+at .+\(.+:\d+(:\d+)?\)"
-    r"|^\s+at .+\.(?:js|ts|mjs|cs):\d+",
+    r"|^\s+at .+\.(?:js|ts|mjs|cs):\d+"
+    r"|\w\.(?:py|go|java|kt|rb|rs|js|mjs|ts|cs):\d+(?!\w)",
     re.MULTILINE,
 )
-"""A stack trace, or a frame of one, as Python, Go, Java, JavaScript and C# print it."""
+"""A stack trace, or a frame of one, as Python, Go, Java, JavaScript and C# print it, or a line of a source file."""
 
 
 def answer_findings(exchange: Exchange, component: str, edition: str | None) -> Violations:

@@ -29,6 +29,9 @@ BAD = ("first", "middle", "last", "two", "all", "equal")
 MANY_TEXTS = 1_500
 """Far more than a small limit, but few enough to send."""
 
+SMALL, PAGES = 8, 20
+"""The most texts of a small batch, and more texts than a provider may take in one request."""
+
 
 @core("EMB-BATCH-1")
 @pytest.mark.parametrize("many", [1, 3])
@@ -115,6 +118,14 @@ def test_every_list_of_texts_keeps_its_order(embedding: Embedding) -> None:
         return chance.choices(pool, k=generate.random_length(chance, size, many))
 
     generate.for_all(draw_texts, check, embedding, examples=8)
+
+
+@pytest.mark.requirement("EMB-BATCH-2")
+def test_a_large_batch_keeps_its_order(embedding: Embedding) -> None:
+    """Each text of a batch that a provider may take in several pages gets its own vector."""
+    texts = batches.arrange_texts(embedding, "plain", batches.require_batch_size(embedding, PAGES))
+    expect.applicable(len(texts) > SMALL, f"batches of {SMALL} texts are large for this adapter")
+    batches.expect_in_order(embedding, texts, embedding.fresh().batch(texts))
 
 
 @pytest.mark.requirement("EMB-BATCH-18")

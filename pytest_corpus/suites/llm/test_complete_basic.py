@@ -1,6 +1,5 @@
 """Completions and their parameters (BEHAVIORAL_CONFORMANCE 5.3; SPECIFICATION 8.3; SCHEMA 4.1.2)."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -12,10 +11,9 @@ from pytest_corpus.kit.fixtures import core, deciding, rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.requests import deadline_in
 from pytest_corpus.kit.vocabulary import texts
-from pytest_corpus.redaction import describe_word
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.llm.support.answers import completion_tokens
-from pytest_corpus.suites.llm.support.capabilities import MINIMUM, MOST_MODELS, OPTIONAL, PERMANENT
+from pytest_corpus.suites.llm.support.capabilities import MOST_MODELS, OPTIONAL, PERMANENT
 from pytest_corpus.suites.llm.support.component import LLM, SCRIPTS, llm
 from pytest_corpus.suites.llm.support.requests import WEATHER, user_message
 from pytest_corpus.suites.llm.support.scenarios import completions
@@ -94,33 +92,26 @@ def test_a_completion_of_any_length_keeps_the_rule(llm: LLM, changed: dict[str, 
 
 @core("LLM-COMPLETE-4")
 @pytest.mark.parametrize(
-    ("limit", "others"), [(1, "alone"), (0, "alone"), (2, "all_arguments"), (2, "temperature"), (2, "every_model")]
+    ("limit", "others"),
+    [(1, "alone"), (0, "alone"), (2, "all_arguments"), (2, "temperature"), (2, "tools"), (2, "every_model")],
 )
 def test_max_tokens_is_honoured(llm: LLM, limit: int, others: str) -> None:
     """A completion has at most `max_tokens` tokens, for each listed model and with other arguments."""
     llm.require("complete")
     if others == "every_model":
         for model in llm.models_able_to("complete"):
-            expect_at_most(llm, limit, model=model)
+            completions.expect_at_most(llm, limit, model=model)
         return
-    temperature = {"temperature": completions.cold_arguments(llm).get("temperature")} if others == "temperature" else {}
-    expect_at_most(
-        llm, limit, **(completions.accepted_arguments(llm, "all") if others == "all_arguments" else temperature)
-    )
-
-
-def expect_at_most(llm: LLM, limit: int, **others: Any) -> None:
-    """Check that a long completion has at most `limit` tokens, or the minimum of the provider."""
-    limit = llm.limit(limit)
-    given = {name: value for name, value in others.items() if value is not None}
-    reply = completions.long_completion(llm, **{**given, "max_tokens": limit})
-    llm.require_fit(reply)
-    result = expect.success(reply, "a completion")
-    with expect.resting_on("LLM-COMPLETE-1"):
-        expect.check(isinstance(result, Mapping), "an object", describe_word(result), "result")
-    completions.expect_within_limit(
-        llm, limit or MINIMUM, reply, result.get("usage"), None if others else result.get("text")
-    )
+    given: dict[str, Any] = {}
+    if others == "temperature":
+        given = {"temperature": completions.cold_arguments(llm).get("temperature")}
+    elif others == "tools":
+        usable = completions.can_use_tools(llm) and not llm.has_small_limit
+        expect.applicable(usable, "tools are not claimed for this model, or the window is small")
+        given = {"tools": [WEATHER]}
+    elif others == "all_arguments":
+        given = completions.accepted_arguments(llm, "all")
+    completions.expect_at_most(llm, limit, **given)
 
 
 @pytest.mark.requirement("LLM-COMPLETE-8")
@@ -208,7 +199,7 @@ def test_the_model_may_be_left_out(llm: LLM, name: str) -> None:
 
 @pytest.mark.requirement("LLM-CONTEXT-1")
 @pytest.mark.parametrize("where", [
-    "message", "first_message", "all_messages", "system_message", "max_tokens", "other_models",
+    "message", "first_message", "answer", "all_messages", "system_message", "max_tokens", "other_models",
 ])  # fmt: skip
 def test_a_prompt_beyond_the_window_is_refused(llm: LLM, where: str) -> None:
     """A prompt that exceeds the stated context length is refused, even if only one part of it is long."""
@@ -262,7 +253,7 @@ def test_messages_that_resemble_each_other_are_other_messages(llm: LLM, operatio
     text = cached(llm, ("prompt", begun, operation), llm.unique) if begun else llm.unique()
     one, other = completions.similar_conversations(llm, text, kind)
     messages = [{**completions.cold_arguments(llm, operation), "messages": each} for each in (one, other)]
-    binding = kind not in ("role", "normal_form") and llm.takes_conversations
+    binding = kind not in ("role", "normal_form") and completions.takes_conversations(llm)
     completions.expect_own_answer(llm, *messages, operation=operation, binding=binding, learnt=bool(begun))
 
 
@@ -302,7 +293,7 @@ def test_other_arguments_are_another_request(llm: LLM, name: str) -> None:
     elif name in ("tools", "tool_choice"):
         expect.applicable(llm.settings.edition != "1.0.0", "edition 1.0.0 has no place for tool calls in a completion")
         chosen = llm.capabilities.flag("supports_tool_choice") is True or name == "tools"
-        if llm.offers_tools is not True or not chosen or llm.model not in (None, *llm.models_with("supports_tools")):
+        if not completions.can_use_tools(llm) or not chosen:
             raise NotApplicable(f"{name} is not claimed for this model")
         args.pop("max_tokens", None)  # a limit could cut a tool call off
         if name == "tool_choice":

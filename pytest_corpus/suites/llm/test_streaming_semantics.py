@@ -95,7 +95,7 @@ def test_a_stream_gives_the_text_of_a_completion(llm: LLM) -> None:
         llm, "stream"
     ) != completions.cold_arguments(llm):
         raise NotApplicable("the lowest temperature is not offered")
-    args = {**completions.cold_arguments(llm), "messages": llm.requests.long("complete")["messages"]}
+    args = {**completions.cold_arguments(llm), **llm.requests.long("complete")}
     replies = [llm.call("complete", args) for _ in range(3)]
     for reply in replies:
         llm.require_fit(reply)

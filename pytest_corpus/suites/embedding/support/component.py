@@ -131,13 +131,19 @@ class Embedding(EmbeddingCalls):
     @reading_separately()
     @remembered_by_all
     def counts_characters(self) -> bool:
-        """True if `max_text_length` counts characters: one character more is refused, and the limit itself is not."""
+        """True if `max_text_length` counts characters: one character more is refused, and the limit itself is not.
+
+        If two more are refused and one more is embedded whole, characters are counted wrongly.
+        """
         limit = self.stated_limit()
         just, more = (self.embed(self.text_of(length), truncate=False) for length in (limit, limit + 1))
         if more.is_a("BadRequest", "NotSupported") and not just.is_error:
             return True
         result = self.embed(self.text_of(limit + 1), truncate=True).result
-        return isinstance(result, Mapping) and result.get("truncated") is True
+        if isinstance(result, Mapping) and result.get("truncated") is True:
+            return True
+        is_whole = more.is_success and not self.text_of(limit + 1).endswith(" ")  # a blank at the end may not count
+        return is_whole and self.embed(self.text_of(limit + 2), truncate=False).is_a("TextTooLong")
 
     def length_above_limit(self, more: int = 1) -> int:
         """Return the length of an ASCII text that exceeds `max_text_length` by `more`, in any unit of the limit

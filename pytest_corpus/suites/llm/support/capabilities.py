@@ -78,14 +78,9 @@ class ContextWindows(ListedModels):
         if self.has_small_limit and reply.is_a("BadRequest"):
             raise NotAssessed(Obstacle.SMALL_WINDOW, tokens=self.window())
 
-    @property
-    def takes_conversations(self) -> bool:
-        """False if roles are denied; then several messages may be refused."""
-        return self.capabilities.flag("supports_roles") is not False
-
     def conversation(self, *texts: str) -> list[dict[str, Any]]:
         """Return messages with these texts that every LLM accepts (R53): user and assistant in turn, or user alone."""
-        roles = ("user", "assistant") if self.takes_conversations else ("user",)
+        roles = ("user",) if self.capabilities.flag("supports_roles") is False else ("user", "assistant")
         return [{"role": roles[number % len(roles)], "content": text} for number, text in enumerate(texts)]
 
     def unique(self, prefix: str = "note") -> str:

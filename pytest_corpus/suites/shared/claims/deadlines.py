@@ -330,7 +330,7 @@ def expect_slow_stream_in_time(subject: Subject, name: str) -> None:
         reply = fresh.invoke(name, fresh.requests.long(name), {"deadline_ms": deadline_in(budget_ms)})
         fresh.client.provider.clear()
         expect_in_time(reply, budget_ms)
-        if plans[0].fired or not reply.is_a("DeadlineExceeded"):
+        if plans[0].fired and reply.is_a("DeadlineExceeded"):  # otherwise it may have too few chunks to be late
             return
 
 

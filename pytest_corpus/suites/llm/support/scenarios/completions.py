@@ -13,9 +13,10 @@ from pytest_corpus.kit.component import expect_audited
 from pytest_corpus.kit.judgement import reading_separately
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.redaction import describe_word
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.llm.support.answers import completion_tokens
-from pytest_corpus.suites.llm.support.capabilities import MOST_MODELS, PERMANENT
+from pytest_corpus.suites.llm.support.capabilities import MINIMUM, MOST_MODELS, PERMANENT
 from pytest_corpus.suites.llm.support.component import LLM
 from pytest_corpus.suites.llm.support.requests import user_message
 
@@ -36,6 +37,16 @@ def similar_conversations(llm: LLM, text: str, kind: str) -> tuple[list[dict[str
         "normal_form": ([user_message(f"{text} caf\u00e9")], [user_message(f"{text} cafe\u0301")]),
     }
     return pairs[kind]
+
+
+def takes_conversations(llm: LLM) -> bool:
+    """False if roles are denied; then several messages may be refused."""
+    return llm.capabilities.flag("supports_roles") is not False
+
+
+def can_use_tools(llm: LLM) -> bool:
+    """True if tools are claimed for the model of plain requests."""
+    return llm.offers_tools is True and llm.model in (None, *llm.models_with("supports_tools"))
 
 
 def accepted_arguments(llm: LLM, name: str, operation: str = "complete") -> dict[str, Any]:
@@ -74,10 +85,12 @@ def requests_beyond_window(llm: LLM, where: str) -> list[dict[str, Any]]:
     if where == "max_tokens":
         expect.applicable(llm.accepts_argument("max_tokens"), "max_tokens is not offered")
         return [{"messages": [user_message(text)], "max_tokens": llm.limit(1)}]
-    if where in ("first_message", "all_messages"):
-        expect.applicable(llm.takes_conversations, "capabilities deny supports_roles")
+    if where in ("first_message", "answer", "all_messages"):
+        expect.applicable(takes_conversations(llm), "capabilities deny supports_roles")
     if where == "first_message":
         return [{"messages": llm.conversation(text, "ok", "hi")}]
+    if where == "answer":
+        return [{"messages": llm.conversation("hi", text, "hi")}]
     if where == "all_messages":
         words = f"{text} {text}".split()
         turns = min(TURNS, len(words) - 1)  # odd: the number of words is even
@@ -158,6 +171,19 @@ def _lengths_of(result: Mapping[str, Any]) -> tuple[int, ...]:
     text = str(result["text"])
     tokens = completion_tokens(result["usage"]) or 0
     return tokens, len(text), len(text.encode(errors="surrogatepass")), len(text.split())
+
+
+def expect_at_most(llm: LLM, limit: int, **others: Any) -> None:
+    """Check that a long completion has at most `limit` tokens, or the minimum of the provider."""
+    limit = llm.limit(limit)
+    given = {name: value for name, value in others.items() if value is not None}
+    reply = long_completion(llm, **{**given, "max_tokens": limit})
+    llm.require_fit(reply)
+    result = expect.success(reply, "a completion")
+    with expect.resting_on("LLM-COMPLETE-1"):
+        expect.check(isinstance(result, Mapping), "an object", describe_word(result), "result")
+    expect.applicable(not result.get("tool_calls"), "a tool is called")
+    expect_within_limit(llm, limit or MINIMUM, reply, result.get("usage"), None if others else result.get("text"))
 
 
 def expect_within_limit(llm: LLM, limit: int, reply: Reply | StreamReply, usage: Any, text: Any) -> None:
