@@ -8,6 +8,7 @@ from typing import Any, Literal
 from pytest_corpus.adapter.scope import Observed
 from pytest_corpus.adapter.tracebacks import EscapedException
 from pytest_corpus.spec.operations import BY_OP
+from pytest_corpus.spec.schemas import SCHEMA_VERSIONS
 
 CallFaultKind = Literal["raised", "timeout", "not_json", "no_stream", "cut_off", "endless"]
 
@@ -79,7 +80,8 @@ class Exchange:
         record: the transcript's record of the calls sent together, and the index of this call among them.
         origin: the test that made the call, if reports may come after the test.
         own: True if a retryable error is the adapter's own answer, because a plain call worked at that time (R114).
-        findings, editions: the results of the audit, after the audit.
+        findings: the findings of the audit, after the audit; None while more reports may come.
+        editions: the schema versions under which all successful parts of the answer are valid, after the audit.
     """
 
     request: Any
@@ -97,12 +99,14 @@ class Exchange:
     record: tuple[Any, int] | None = None
     own: bool = False
     findings: list[Any] | None = None
-    editions: frozenset[str] | None = None
+    editions: frozenset[str] = frozenset(SCHEMA_VERSIONS)
     op: str = field(init=False)
     """The operation that the request names; empty if it names none."""
+    ctx: Mapping[str, Any] | None = field(init=False)
+    """The operation context of the request, if it is an object."""
 
     def __post_init__(self) -> None:
-        self.op = op_of(self.request)
+        self.op, self.ctx = op_of(self.request), context_of(self.request)
 
     @property
     def ordered_request(self) -> Any:

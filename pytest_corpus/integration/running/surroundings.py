@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.adapter.exchange import Exchange, context_of
+from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.inputs import Clock
 from pytest_corpus.kit.outcomes import Violation
 from pytest_corpus.redaction import secret_values
@@ -158,7 +158,7 @@ def _replacement_text(functions: Iterable[StandardFunction]) -> str:
 
 
 def _has_deadline(exchange: Exchange) -> bool:
-    return "deadline_ms" in (context_of(exchange.request) or ())
+    return "deadline_ms" in (exchange.ctx or ())
 
 
 def _has_failed(exchange: Exchange) -> bool:

@@ -12,7 +12,7 @@ from pytest_corpus.adapter.transports.protocol import TOO_LONG
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit.envelopes import answer_findings
 from pytest_corpus.kit.audit.leaks import leak_findings
-from pytest_corpus.kit.audit.telemetry import reports_of, telemetry_findings
+from pytest_corpus.kit.audit.telemetry import Reports, reports_of, telemetry_findings
 from pytest_corpus.kit.outcomes import Violation, Violations
 from pytest_corpus.kit.reply import StreamReply
 from pytest_corpus.kit.requests import Calls
@@ -55,14 +55,11 @@ class ComponentAuditor(Auditor):
         super().__init__()
         self._calls = calls
 
-    def _operation(self, name: str) -> Operation:
-        return BY_OP[f"{self._calls.component}.{name}"]
-
-    def result_findings(self, name: str, result: Any) -> Violations:
-        """Return the violations in the result of an operation."""
+    def result_findings(self, operation: Operation, result: Any) -> Violations:
+        """Yield the violations in a result that satisfies the schema of its operation, if the operation has one."""
         raise NotImplementedError
 
-    def chunk_findings(self, _name: str, _chunk: Mapping[str, Any]) -> Violations:
+    def chunk_findings(self, _chunk: Mapping[str, Any]) -> Violations:
         """Yield the violations of a chunk against rules that are not in its schema."""
         yield from ()
 
@@ -83,65 +80,73 @@ class ComponentAuditor(Auditor):
         for exchange in list(part.exchanges):
             if exchange.component not in ("", self._calls.component):
                 continue  # another component's own tests judge it
-            self.editions &= valid_editions(exchange)
+            is_settled = exchange.observed.is_settled  # asked first: reports may come during the audit
+            found = self.audit_exchange(exchange)
+            self.editions &= exchange.editions
             if exchange not in part.recalled:
-                yield from self.audit_exchange(exchange)
-                if exchange.findings is None:
+                yield from found
+                if not is_settled:
                     self.unsettled.append(exchange)
         if is_last and self.unsettled:
             self._calls.client.late.settle()
         while self.unsettled and (is_last or self.unsettled[0].observed.is_settled):
             exchange = self.unsettled.popleft()
-            found = self._report_findings(exchange, with_reports=True, with_logs=False)
-            yield from (
-                violation.for_requirement(requirement).attach_exchanges(exchange) for requirement, violation in found
-            )
+            yield from _violations_of(exchange, self._late_findings(exchange))
 
     def audit_exchange(self, exchange: Exchange, *, with_reports: bool = False) -> list[Violation]:
-        """Return the findings of an exchange, and keep them once all its reports have come."""
+        """Return the findings of an exchange, and keep them if no more reports can come.
+
+        Reports that may still come are judged only if requested; then the suite waits for them.
+        """
         if exchange.findings is not None:
             return exchange.findings
-        settled = exchange.observed.is_settled
-        every = self.findings(exchange, with_reports=with_reports or settled)
-        found = [violation.for_requirement(requirement).attach_exchanges(exchange) for requirement, violation in every]
-        exchange.findings = found if settled else None
+        is_settled = exchange.observed.late is None
+        if with_reports and not is_settled:
+            reports_of(exchange)
+        found = _violations_of(exchange, self.findings(exchange, with_reports=with_reports or is_settled))
+        exchange.findings = found if is_settled else None
         return found
 
     def findings(self, exchange: Exchange, *, with_reports: bool = True) -> Violations:
-        """Yield all findings of an exchange; the findings in reports only if requested."""
-        component, edition = self._calls.component, self._calls.settings.edition
-        fault = exchange.fault
-        if fault is not None and fault.kind in ENDS and not (fault.kind == "timeout" and exchange.limited):
-            got = f"the exception {fault}" if fault.kind == "raised" else fault.text
-            yield expect.BLOCKERS[fault.kind], Violation(ENDS[fault.kind], got)
-        if fault is not None and exchange.streaming and fault.text == TOO_LONG:
-            yield expect.SIZE, Violation(f"at most {MAX_FRAME_BYTES} bytes", TOO_LONG, frame=len(exchange.frames) + 1)
+        """Yield all findings of an exchange; the findings in reports, as far as they have come, only if requested."""
+        component, edition, observed = self._calls.component, self._calls.settings.edition, exchange.observed
+        reports: Reports = (*observed.observations, *observed.counts) if with_reports else ()
+        answers = _answers_of(exchange, component)
+        yield from _end_findings(exchange)
+        exchange.editions = _valid_editions(exchange)
         yield from answer_findings(exchange, component, edition)
         if exchange.streaming:
             yield from _stream_findings(exchange, component, edition)
-        yield from self._report_findings(exchange, with_reports=with_reports, with_logs=True)
-        answers, judge = (
-            _answers_of(exchange, component),
-            self.chunk_findings if exchange.streaming else self.result_findings,
-        )
-        for each in answers:
-            yield from judge(exchange.op.partition(".")[2], each)
+        instance = self._calls.client.instance
+        has_metrics, hears_logs = "metrics" in instance.hooks, instance.hears_logs
+        if with_reports and has_metrics:
+            yield from telemetry_findings(exchange, component, reports)
+        yield from leak_findings(exchange, reports, hears_logs=hears_logs)
+        if exchange.streaming:
+            for chunk in answers:
+                yield from self.chunk_findings(chunk)
+        elif answers:
+            [result], operation, met = answers, BY_OP[exchange.op], exchange.editions
+            if operation.payload and not (met if edition is None else edition in met):
+                yield operation.shaped, _schema_violation(operation.payload, result, edition)
+            else:
+                yield from self.result_findings(operation, result)
         yield from self.call_findings(exchange, answers)
 
-    def _report_findings(self, exchange: Exchange, *, with_reports: bool, with_logs: bool) -> Violations:
-        """Yield the findings in the reports and the log records of an exchange."""
-        instance = self._calls.client.instance
-        has_metrics, hears_logs = "metrics" in instance.hooks, with_logs and instance.hears_logs
-        reports = reports_of(exchange) if with_reports else ()
-        if with_reports and has_metrics:
-            yield from telemetry_findings(exchange, self._calls.component, reports)
-        yield from leak_findings(exchange, reports, hears_logs=hears_logs)
+    def _late_findings(self, exchange: Exchange) -> Violations:
+        """Yield the findings in the late reports of an exchange, whose other findings were yielded before."""
+        reports = reports_of(exchange)
+        yield from telemetry_findings(exchange, self._calls.component, reports)
+        yield from leak_findings(exchange, reports, hears_logs=False)
 
 
-def valid_editions(exchange: Exchange) -> frozenset[str]:
+def _violations_of(exchange: Exchange, found: Violations) -> list[Violation]:
+    """Return the findings of an exchange as violations that know their requirement and the exchange."""
+    return [violation.for_requirement(requirement).attach_exchanges(exchange) for requirement, violation in found]
+
+
+def _valid_editions(exchange: Exchange) -> frozenset[str]:
     """Return the schema versions under which all successful parts of an exchange are valid."""
-    if exchange.editions is not None:
-        return exchange.editions
     met = set(SCHEMA_VERSIONS)
     operation = BY_OP.get(exchange.op)
     for frame in exchange.frames:
@@ -153,16 +158,19 @@ def valid_editions(exchange: Exchange) -> frozenset[str]:
             met &= set(registry().editions_met(operation.payload, value))
         elif not isinstance(value, dict):
             met &= set(SCHEMA_VERSIONS[1:])
-    exchange.editions = frozenset(met)
-    return exchange.editions
+    return frozenset(met)
 
 
 def payload_problem(schema: str, value: Any, edition: str | None) -> Violation | None:
     """Return the violation of a result that matches no accepted edition of a schema, or None."""
     if edition is None and registry().editions_met(schema, value):
         return None
-    problems = registry().problems(schema, value, edition)
-    return Violation(f"a value of the schema {schema}", problems=tuple(problems)) if problems else None
+    found = _schema_violation(schema, value, edition)
+    return found if found.problems else None
+
+
+def _schema_violation(schema: str, value: Any, edition: str | None) -> Violation:
+    return Violation(f"a value of the schema {schema}", problems=tuple(registry().problems(schema, value, edition)))
 
 
 def _answers_of(exchange: Exchange, component: str) -> list[Any]:
@@ -172,12 +180,23 @@ def _answers_of(exchange: Exchange, component: str) -> list[Any]:
     if exchange.streaming:
         small = all(frame.size <= MAX_FRAME_BYTES for frame in exchange.frames)
         return [*StreamReply(exchange).chunks] if small else []
-    known = exchange.op in BY_OP and BY_OP[exchange.op].component == component
+    operation = BY_OP.get(exchange.op)
+    known = operation is not None and operation.component == component and not operation.streaming
     return [frame.body["result"] for frame in exchange.frames[:1] if known and frame.is_success]
 
 
 def _is_finite(frame: Frame) -> bool:
     return frame.finite or not any(True for _ in non_finite(frame.body))
+
+
+def _end_findings(exchange: Exchange) -> Violations:
+    """Yield the violations that the end of a call shows."""
+    fault = exchange.fault
+    if fault is not None and fault.kind in ENDS and not (fault.kind == "timeout" and exchange.limited):
+        got = f"the exception {fault}" if fault.kind == "raised" else fault.text
+        yield expect.BLOCKERS[fault.kind], Violation(ENDS[fault.kind], got)
+    if fault is not None and exchange.streaming and fault.text == TOO_LONG:
+        yield expect.SIZE, Violation(f"at most {MAX_FRAME_BYTES} bytes", TOO_LONG, frame=len(exchange.frames) + 1)
 
 
 def _stream_findings(exchange: Exchange, component: str, edition: str | None) -> Violations:

@@ -1,6 +1,6 @@
 """Positive evidence: an answer satisfies a requirement only if it shows the subject of the requirement."""
 
-from pytest_corpus.adapter.exchange import Exchange, context_of, is_observed
+from pytest_corpus.adapter.exchange import Exchange, is_observed
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import telemetry
 from pytest_corpus.kit.outcomes import Blocked
@@ -83,5 +83,5 @@ def _was_observed(requirement: str, exchange: Exchange, component: str) -> bool:
     if requirement in LABELS and (telemetry.bare_op(exchange) == "capabilities" or seen.malformed):
         return False
     if requirement == "COM-OBS-8":
-        return isinstance((context_of(exchange.request) or {}).get("tenant"), str)
+        return isinstance((exchange.ctx or {}).get("tenant"), str)
     return requirement not in OUTCOME_LABELS or not telemetry.is_hidden_failure(exchange)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from pytest_corpus.adapter.exchange import Exchange, context_of, is_not_offered, is_observed
+from pytest_corpus.adapter.exchange import Exchange, is_not_offered, is_observed
 from pytest_corpus.adapter.reports import Count, Observation
 from pytest_corpus.adapter.scope import OBSERVATION, OUTCOME
 from pytest_corpus.kit.audit.envelopes import elapsed_findings
@@ -29,7 +29,7 @@ def telemetry_findings(exchange: Exchange, component: str, reports: Reports) -> 
     """Yield the violations in the reports of a call."""
     yield from _interface_findings(reports)
     if must_observe(exchange, component):
-        yield from _missing_observation_findings(exchange, component)
+        yield from _observed_call_findings(exchange, component, reports)
 
 
 def observations_of(exchange: Exchange) -> list[Observation]:
@@ -110,18 +110,20 @@ def _interface_findings(reports: Reports) -> Violations:
             yield "COM-OBS-12", Violation("a number", found=count.value, path="value")
 
 
-def _missing_observation_findings(exchange: Exchange, component: str) -> Violations:
+def _observed_call_findings(exchange: Exchange, component: str, reports: Reports) -> Violations:
     seen = _observations_of(exchange)
     if len(seen) != 1:
         yield observation_requirement(exchange), Violation(f"one observation of {exchange.op}", f"{len(seen)}")
     if exchange.streaming:
-        yield from _stream_outcome_findings(exchange, component)
+        counted = [each for each in reports if isinstance(each, Count) and each.is_outcome]
+        yield from _stream_outcome_findings(exchange, component, counted)
     if len(seen) == 1:
-        yield from _observation_findings(seen[0], exchange, component)
+        yield from _observation_findings(seen[0], component)
         if bare_op(exchange) != "capabilities":
             yield from _outcome_label_findings(seen[0], exchange)
-            if (ctx := context_of(exchange.request)) is not None and not _may_be_refused(ctx, exchange):
-                yield from _context_label_findings(seen[0].extra, ctx)
+            if exchange.ctx is not None and not _may_be_refused(exchange.ctx, exchange):
+                yield from _context_label_findings(seen[0].extra, exchange.ctx)
+        yield from elapsed_findings("COM-OBS-17", seen[0].ms, exchange.elapsed_s)
 
 
 def count_requirement(component: str) -> str:
@@ -129,8 +131,7 @@ def count_requirement(component: str) -> str:
     return "COM-OBS-11" if component in catalogue()["COM-OBS-11"].components else "EMB-OBS-1"
 
 
-def _stream_outcome_findings(exchange: Exchange, component: str) -> Violations:
-    counted = outcome_counts(exchange)
+def _stream_outcome_findings(exchange: Exchange, component: str, counted: list[Count]) -> Violations:
     total = sum(count.value for count in counted if isinstance(count.value, (int, float)))
     if len(counted) != 1 or total != 1:
         got = f"{len(counted)}, of the value {describe(total)}"
@@ -153,12 +154,11 @@ def is_outcome_named(count: Count, exchange: Exchange) -> bool:
     return bool(named & {code.upper() for code in _allowed_codes(exchange)})
 
 
-def _observation_findings(seen: Observation, exchange: Exchange, component: str) -> Violations:
+def _observation_findings(seen: Observation, component: str) -> Violations:
     if seen.component != component:
         yield "COM-OBS-4", Violation(component, found=seen.component, path="component")
     if isinstance(seen.ms, bool) or not isinstance(seen.ms, (int, float)) or not 0 <= seen.ms < float("inf"):
         yield "COM-OBS-7", Violation("a non-negative number", found=seen.ms, path="ms")
-    yield from elapsed_findings("COM-OBS-17", seen.ms, exchange.elapsed_s)
 
 
 def _outcome_label_findings(seen: Observation, exchange: Exchange) -> Violations:

@@ -1,11 +1,12 @@
 """The embedding component as tests use it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import remembered_by_all
-from pytest_corpus.kit.audit.auditor import ComponentAuditor, payload_problem
+from pytest_corpus.kit.audit.auditor import ComponentAuditor
 from pytest_corpus.kit.component import Parts
 from pytest_corpus.kit.faults import ProviderFaults
 from pytest_corpus.kit.fixtures import fixture_of
@@ -15,6 +16,7 @@ from pytest_corpus.kit.prerequisites import Prerequisites
 from pytest_corpus.redaction import describe_word
 from pytest_corpus.spec.errors import MODEL_ERRORS
 from pytest_corpus.spec.obstacles import Obstacle
+from pytest_corpus.spec.operations import Operation
 from pytest_corpus.suites.embedding.support.answers import (
     FAR,
     Vector,
@@ -68,22 +70,24 @@ class EmbeddingAuditor(ComponentAuditor):
     _calls: EmbeddingCalls
     content = ("embeddings",)
 
-    def result_findings(self, name: str, result: Any) -> Violations:
+    def result_findings(self, operation: Operation, result: Any) -> Violations:
+        name = operation.name
         if name == "count_tokens":
             for violation in self._calls.token_problems(result):
                 yield "EMB-TOKENS-1", violation
         elif name in ("capabilities", "health", "get_stats"):
             if not isinstance(result, Mapping):
-                yield self._operation(name).shaped, Violation("an object", describe_word(result), "result")
+                yield operation.shaped, Violation("an object", describe_word(result), "result")
             elif name == "get_stats":
                 yield from statistics_problems(result)
-        elif name in ("embed", "embed_batch"):
-            schema = self._operation(name).payload or ""
-            if problem := payload_problem(schema, result, self._calls.settings.edition):
-                yield self._operation(name).shaped, problem
-            yield from self._dimension_problems(embeddings_of(result))
 
-    def chunk_findings(self, _name: str, chunk: Mapping[str, Any]) -> Violations:
+    def call_findings(self, exchange: Exchange, answers: Sequence[Any]) -> Violations:
+        """Yield the violations of stated sizes, even if the result violates its schema elsewhere."""
+        if exchange.op in ("embedding.embed", "embedding.embed_batch"):
+            for result in answers:
+                yield from self._dimension_problems(embeddings_of(result))
+
+    def chunk_findings(self, chunk: Mapping[str, Any]) -> Violations:
         yield from self._dimension_problems(embeddings_of({"embedding": None, **chunk}))
         if not has_true_total(chunk.get("usage")):
             yield "EMB-STREAM-4", Violation("prompt_tokens + completion_tokens", "another total", "usage")

@@ -14,6 +14,7 @@ from pytest_corpus.kit.outcomes import Violation, Violations
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.requests import Request
 from pytest_corpus.redaction import describe_word
+from pytest_corpus.spec.operations import Operation
 from pytest_corpus.suites.graph.support.capabilities import ASKING, GraphCapabilities
 from pytest_corpus.suites.graph.support.node_group import value_of
 from pytest_corpus.suites.graph.support.readers import GraphPrerequisites, GraphSettling, Readers
@@ -34,11 +35,8 @@ class GraphAuditor(ComponentAuditor):
     _calls: GraphCapabilities
     content = ("records",)
 
-    def result_findings(self, name: str, result: Any) -> Violations:
-        operation, edition = self._operation(name), self._calls.settings.edition
-        requirement = operation.shaped
-        if not requirement or operation.streaming:
-            return
+    def result_findings(self, operation: Operation, result: Any) -> Violations:
+        name, requirement, edition = operation.name, operation.shaped, self._calls.settings.edition
         if not isinstance(result, Mapping) and (name not in ANSWERED_WITH_IDS or edition == "1.0.0"):
             yield requirement, Violation("an object", describe_word(result), "result")
         elif name not in ("capabilities", "health") and edition != "1.0.0":

@@ -24,12 +24,12 @@ def completion_problems(args: Mapping[str, Any], result: Mapping[str, Any]) -> V
     reason, usage, calls = result.get("finish_reason"), result.get("usage"), result.get("tool_calls")
     if isinstance(reason, str) and reason not in FINISH_REASONS:
         yield "LLM-COMPLETE-2", Violation(" or ".join(FINISH_REASONS), found=reason, path="result.finish_reason")
-    if not has_true_total(usage):
-        yield "LLM-COMPLETE-3", Violation(*_total_of(result["usage"]), "result.usage.total_tokens")
     if reason in CALLING and not calls:
         yield "LLM-COMPLETE-9", Violation("a tool call, as `finish_reason` says", "no tool call", "result.tool_calls")
     if not calls and not args.get("stop_sequences") and (problem := _count_problem(result.get("text"), usage)):
         yield "LLM-COMPLETE-10", problem
+    if not has_true_total(usage):
+        yield "LLM-COMPLETE-3", Violation(*_total_of(result["usage"]), "result.usage.total_tokens")
     if isinstance(calls, list) and calls:
         if reason not in CALLING:
             yield "LLM-COMPLETE-12", Violation(" or ".join(CALLING), found=reason, path="result.finish_reason")

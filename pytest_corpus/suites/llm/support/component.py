@@ -6,13 +6,14 @@ from typing import Any
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
-from pytest_corpus.kit.audit.auditor import ComponentAuditor, payload_problem
+from pytest_corpus.kit.audit.auditor import ComponentAuditor
 from pytest_corpus.kit.component import Parts
 from pytest_corpus.kit.fixtures import fixture_of
 from pytest_corpus.kit.outcomes import NotAssessed, Violation, Violations
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.redaction import describe_word
 from pytest_corpus.spec.obstacles import Obstacle
+from pytest_corpus.spec.operations import Operation
 from pytest_corpus.suites.llm.support.answers import chunk_problems, completion_problems, repetition
 from pytest_corpus.suites.llm.support.capabilities import MOST_WINDOW, LLMCapabilities, LLMShared
 from pytest_corpus.suites.llm.support.requests import LLMRequests
@@ -27,17 +28,14 @@ class LLMAuditor(ComponentAuditor):
     _calls: LLMCapabilities
     content = ("text", "tool_calls")
 
-    def result_findings(self, name: str, result: Any) -> Violations:
-        if name == "count_tokens":
+    def result_findings(self, operation: Operation, result: Any) -> Violations:
+        if operation.name == "count_tokens":
             for violation in self._calls.token_problems(result):
                 yield "LLM-TOKENS-1", violation
-        elif name in ("capabilities", "health"):
-            if not isinstance(result, Mapping):
-                yield self._operation(name).shaped, Violation("an object", describe_word(result), "result")
-        elif problem := payload_problem("llm.types.completion", result, self._calls.settings.edition):
-            yield "LLM-COMPLETE-1", problem
+        elif operation.name in ("capabilities", "health") and not isinstance(result, Mapping):
+            yield operation.shaped, Violation("an object", describe_word(result), "result")
 
-    def chunk_findings(self, _name: str, chunk: Mapping[str, Any]) -> Violations:
+    def chunk_findings(self, chunk: Mapping[str, Any]) -> Violations:
         yield from chunk_problems(chunk)
 
     def call_findings(self, exchange: Exchange, answers: Sequence[Any]) -> Violations:

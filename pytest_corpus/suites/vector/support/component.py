@@ -21,6 +21,7 @@ from pytest_corpus.kit.store.store import Use, tenant_context, tenant_of
 from pytest_corpus.redaction import describe_word
 from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.spec.obstacles import Obstacle
+from pytest_corpus.spec.operations import Operation
 from pytest_corpus.suites.vector.support.answers import id_of, matches_of, metadata_of, results_of
 from pytest_corpus.suites.vector.support.capabilities import VectorCalls
 from pytest_corpus.suites.vector.support.geometry import direction
@@ -82,24 +83,24 @@ class VectorAuditor(ComponentAuditor):
             if violation.exchange is None or not _repeats_wrong_argument(violation.path, violation.exchange.request):
                 yield violation
 
-    def result_findings(self, name: str, result: Any) -> Violations:
-        edition, shaped = self._calls.settings.edition, self._operation(name).shaped
+    def result_findings(self, operation: Operation, result: Any) -> Violations:
+        name, shaped, edition = operation.name, operation.shaped, self._calls.settings.edition
         if name in ("capabilities", "health", "create_namespace", "delete_namespace"):
             if not isinstance(result, Mapping):
                 yield shaped, Violation("an object", describe_word(result), "result")
             elif shaped == "VEC-NS-10" and result.get("success") is False:
                 yield shaped, Violation("true, or an error envelope", "false", "result.success")
-        elif name in ("upsert", "delete"):
-            if problem := payload_problem("vector.types.partial_success_result", result, edition):
-                yield shaped, problem
         elif name == "query":
-            yield from _query_result(result, edition, shaped)
+            yield from _match_findings(result)
         elif name == "batch_query":
             if edition == "1.0.0" and not isinstance(result, Mapping):
                 yield shaped, Violation("an object (edition 1.0.0)", describe_word(result), "result")
             try:
                 for each in results_of(result):
-                    yield from _query_result(each, edition, shaped)
+                    if problem := payload_problem("vector.types.query_result", each, edition):
+                        yield shaped, problem
+                    else:
+                        yield from _match_findings(each)
             except Blocked as problem:
                 yield shaped, Violation("a list of query results", problem.seen, "result")
 
@@ -231,10 +232,8 @@ def _repeats_wrong_argument(path: str, request: Any) -> bool:
     return key == "namespace" and isinstance(args, Mapping) and not isinstance(args.get(key, ""), str)
 
 
-def _query_result(result: Any, edition: str | None, requirement: str) -> Violations:
-    if problem := payload_problem("vector.types.query_result", result, edition):
-        yield requirement, problem
-        return
+def _match_findings(result: Mapping[str, Any]) -> Violations:
+    """Yield the contradictions in a query result that satisfies its schema."""
     matches = result["matches"]
     if result["total_matches"] < len(matches):
         said = describe(result["total_matches"])
