@@ -139,9 +139,9 @@ class AdapterClient:
         return self._hooks.provider
 
     @property
-    def late(self) -> LateReports:
+    def late_reports(self) -> LateReports:
         """The reports that may come late."""
-        return self._hooks.late
+        return self._hooks.late_reports
 
     @property
     def hooks(self) -> frozenset[str]:

@@ -60,7 +60,7 @@ class InstanceHooks:
     def __init__(self, metrics: RecordingSink | None = None, provider: ProviderProbe | None = None) -> None:
         self.metrics, self.provider = metrics or RecordingSink(), provider or ProviderProbe()
         self.attribution = self.provider.attribution = self.metrics.attribution
-        self.late = LateReports(self.attribution)
+        self.late_reports = LateReports(self.attribution)
 
 
 class Instance(Protocol):
@@ -287,7 +287,7 @@ class AdapterInstance:
         for exchange in batch.exchanges:
             hints = (hint for plan in exchange.observed.applied_plans for hint in plan.hints_ms)
             exchange.observed.hints_ms = frozenset(hints)
-        self._hooks.late.finish([exchange.observed for exchange in batch.exchanges])
+        self._hooks.late_reports.finish([exchange.observed for exchange in batch.exchanges])
         if self.remote is not None and batch.raw is None and batch.clients is None:
             [exchange] = batch.exchanges
             if exchange.secrets and self.hears_logs:

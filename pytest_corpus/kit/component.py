@@ -16,7 +16,7 @@ from pytest_corpus.adapter.usage import Outages
 from pytest_corpus.kit.answer_cache import ReplayProbe, are_writes_replayed, idempotency_keys_of, order_keys
 from pytest_corpus.kit.audit.auditor import ComponentAuditor
 from pytest_corpus.kit.audit.envelopes import FINITE
-from pytest_corpus.kit.audit.positive_evidence import demonstrates, is_reported
+from pytest_corpus.kit.audit.positive_evidence import demonstrates, is_shown_by_reports
 from pytest_corpus.kit.expect import works
 from pytest_corpus.kit.faults import ProviderFaults
 from pytest_corpus.kit.judgement import note_check, note_condition_held, reading_separately
@@ -354,7 +354,7 @@ def expect_audited(requirement: str, reply: Reply | StreamReply, subject: Subjec
     """
     if claim:
         works(reply, claim)
-    judged = subject.auditor.audit_exchange(reply.exchange, with_reports=is_reported(requirement))
+    judged = subject.auditor.audit_exchange(reply.exchange, with_reports=is_shown_by_reports(requirement))
     found = {violation.requirement: violation for violation in reversed(judged)}
     if requirement in found:
         raise found[requirement]

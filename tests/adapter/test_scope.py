@@ -140,11 +140,11 @@ def test_each_report_belongs_to_its_call(opened: Open, way: Callable[[Report], A
     """Calls one after the other have each its own, at once or late; reports that name no call are told as such."""
     client = opened(factory_of(way))
     exchanges = [client.send(request(number), "llm") for number in range(12)]
-    client.late.settle()
+    client.late_reports.settle()
     found = [[seen.extra["number"] for seen in exchange.observed.observations] for exchange in exchanges]
     assert found == [[number] for number in range(12)]
     assert [[arrival.facts["deadline_ms"] for arrival in each.observed.arrivals] for each in exchanges] == found
-    assert client.late.is_exact is (way in NAMED)
+    assert client.late_reports.is_exact is (way in NAMED)
 
 
 @pytest.mark.parametrize("way", NAMED)
@@ -152,7 +152,7 @@ def test_calls_at_the_same_time_have_their_own(opened: Open, way: Callable[[Repo
     """Also if they are sent concurrently."""
     client = opened(factory_of(way))
     exchanges = client.send_all([request(number) for number in range(20)], "llm")
-    client.late.settle()
+    client.late_reports.settle()
     found = [[seen.extra["number"] for seen in exchange.observed.observations] for exchange in exchanges]
     assert found == [[number] for number in range(20)]
     assert [[arrival.facts["deadline_ms"] for arrival in each.observed.arrivals] for each in exchanges] == found

@@ -218,7 +218,7 @@ class ConcurrentTests:
     ) -> Violation | None:
         """Note the end of a test that ran alone; return a violation if several tests fail only concurrently."""
         if isinstance(target, Subject) and self.width.is_open and target.store.isolates_tests:
-            late_s = max(target.settle_time.seconds or 0.0, target.client.late.seen_s)
+            late_s = max(target.settle_time.seconds or 0.0, target.client.late_reports.seen_s)
             self.width.note_single_test(target.part.own_exchanges, late_s=late_s)
         requirement = catalogue()[requirement_of(item)]
         if isinstance(ending.undecided, NotApplicable):

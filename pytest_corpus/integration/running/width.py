@@ -56,7 +56,7 @@ def reason_against_concurrency(subject: Subject) -> str:
         return "the adapter runs outside this process"
     if client.provider.is_on_wire:
         return "its provider is reached at an address"
-    if not client.late.is_exact:
+    if not client.late_reports.is_exact:
         return "a report of the adapter names no call"
     return "" if client.provider.attribution.names_arrivals else "a request to the provider names no call"
 

@@ -33,7 +33,7 @@ STREAM_REQUIREMENTS = {
     "AFTER_TERMINAL": "COM-STREAM-7",
     "FRAME_TYPE": expect.ENVELOPE,
 }
-"""By the type of a defect that the stream validator finds: the requirement that the defect breaks."""
+"""Maps the type of a defect that the stream validator finds to the violated requirement."""
 
 ENDS = {
     "raised": "an envelope, whatever happens",
@@ -42,7 +42,7 @@ ENDS = {
     "no_stream": "an async iterator of frames",
     "endless": "an end of the stream",
 }
-"""By the kind of a call's fault: the end that the call should have had."""
+"""Maps the kind of a call's fault to the end that the call should have had."""
 
 
 class ComponentAuditor(Auditor):
@@ -88,7 +88,7 @@ class ComponentAuditor(Auditor):
                 if not is_settled:
                     self.unsettled.append(exchange)
         if is_last and self.unsettled:
-            self._calls.client.late.settle()
+            self._calls.client.late_reports.settle()
         while self.unsettled and (is_last or self.unsettled[0].observed.is_settled):
             exchange = self.unsettled.popleft()
             yield from _violations_of(exchange, self._late_findings(exchange))

@@ -1,4 +1,4 @@
-"""Rules for envelopes, of unary answers or in a stream (SPECIFICATION 4.2; ERRORS 2, 7, 8; R60), and for frames."""
+"""Rules for frames, and for the envelopes of unary answers and streams (SPECIFICATION 4.2; ERRORS 2, 7, 8; R60)."""
 
 import math
 import re

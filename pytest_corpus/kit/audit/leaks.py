@@ -28,7 +28,7 @@ LEAKS = {
     "item id": {"message": "COM-LEAK-9"},
     "attribute": {"error": "COM-LEAK-8", "metrics": "COM-LEAK-8", "log": "COM-LEAK-8"},
 }
-"""By the kind of a secret and the channel that shows it: the violated requirement."""
+"""Maps the kind of a secret, and the channel that shows the secret, to the violated requirement."""
 
 PUBLIC = ("message", "detail", "details", "error", "code")
 """The members of an error, or of a failed item, that are searched."""

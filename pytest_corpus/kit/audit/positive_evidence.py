@@ -16,7 +16,7 @@ STRINGS = {
     "COM-ERR-10": ("code", "error"),
     "COM-ERR-5": ("message",),
 }
-"""By requirement: the members of an error envelope that must be strings."""
+"""Maps a requirement to the members of an error envelope that must be strings."""
 
 UNIQUE_VALUES = ("COM-OBS-13", "COM-OBS-14", "COM-OBS-26")
 """Requirements on values that may not become a label."""
@@ -32,7 +32,7 @@ LABELS = (*OUTCOME_LABELS, "COM-OBS-8", "COM-OBS-10")
 
 
 def demonstrates(requirement: str, reply: Reply | StreamReply, component: str) -> bool:
-    """True if an answer that does not violate a requirement also shows that it is satisfied.
+    """True if an answer that does not violate a requirement also shows that the requirement is satisfied.
 
     Raises:
         Blocked: a necessary part of the answer is missing, which is the finding of another requirement.
@@ -57,7 +57,7 @@ def demonstrates(requirement: str, reply: Reply | StreamReply, component: str) -
     return bool(reply.exchange.frames) if requirement in ANY_FRAMES else not reply.is_error
 
 
-def is_reported(requirement: str) -> bool:
+def is_shown_by_reports(requirement: str) -> bool:
     """True if only the reports of a call can show that a requirement is satisfied."""
     return "-OBS-" in requirement or requirement == "COM-LEAK-2"
 

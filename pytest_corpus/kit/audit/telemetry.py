@@ -93,7 +93,7 @@ def must_observe(exchange: Exchange, component: str) -> bool:
 
 
 def is_hidden_failure(exchange: Exchange) -> bool:
-    """True if the provider failed but the answer is a success: right for `health`, else another test's finding."""
+    """True if the provider failed but the answer is a success. `health` may do so; other tests report the rest."""
     if not any(kind.startswith("provider text") for kind in exchange.secrets):
         return False
     return failure_of(exchange) is None
@@ -176,7 +176,7 @@ def _outcome_label_findings(seen: Observation, exchange: Exchange) -> Violations
 
 
 def _may_be_refused(ctx: Mapping[str, Any], exchange: Exchange) -> bool:
-    """True if a call may have been refused because of its tenant or its key; its labels are open then (R21, R138)."""
+    """True if a call may have been refused because of its tenant or its key. Then its labels may vary (R21, R138)."""
     texts = [ctx[key] for key in ("tenant", "idempotency_key") if isinstance(ctx.get(key), str)]
     if all(map(PLAIN_WORD.fullmatch, texts)):
         return False

@@ -408,7 +408,7 @@ class TestCancelling:
         if fresh.client is not subject.client:  # observed calls may prepare the first one
             expect.works(fresh.call(name, fresh.requests.distinct(name)), f"{name} to work")
         arguments = fresh.requests.distinct(name)
-        subject.client.late.settle(surplus=False)
+        subject.client.late_reports.settle(surplus=False)
         with expect.resting_on("COM-OBS-1"):
             expect.check(bool(telemetry.observations_of(reply.exchange)), "an observation", "no observation")
         before = len(subject.client.metrics.observations)
