@@ -30,7 +30,7 @@ MANY_TEXTS = 1_500
 """Far more than a small limit, but few enough to send."""
 
 SMALL, PAGES = 8, 20
-"""The most texts of a small batch, and more texts than a provider may take in one request."""
+"""The maximum number of texts in a small batch, and a number that a provider may have to split into requests."""
 
 
 @core("EMB-BATCH-1")

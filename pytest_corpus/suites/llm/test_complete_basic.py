@@ -254,7 +254,7 @@ def test_messages_that_resemble_each_other_are_other_messages(llm: LLM, operatio
     one, other = completions.similar_conversations(llm, text, kind)
     messages = [{**completions.cold_arguments(llm, operation), "messages": each} for each in (one, other)]
     binding = kind not in ("role", "normal_form") and completions.takes_conversations(llm)
-    completions.expect_own_answer(llm, *messages, operation=operation, binding=binding, learnt=bool(begun))
+    completions.expect_own_answer(llm, *messages, operation=operation, binding=binding, shares_first=bool(begun))
 
 
 @pytest.mark.requirement("LLM-CACHE-1")
@@ -305,7 +305,7 @@ def test_other_arguments_are_another_request(llm: LLM, name: str) -> None:
         expect.applicable(
             name != "stop_sequences" or not completions.ignores_stop_sequences(llm), "stop_sequences are ignored"
         )
-    completions.expect_own_answer(llm, args, changed, learnt=name != "tool_choice", binding=name not in OPTIONAL)
+    completions.expect_own_answer(llm, args, changed, shares_first=name != "tool_choice", binding=name not in OPTIONAL)
 
 
 @pytest.mark.requirement("LLM-CACHE-3")
@@ -363,7 +363,7 @@ def test_an_idempotency_key_does_not_hide_a_changed_argument(llm: LLM, operation
     if operation == "complete" and llm.accepts_argument("system_message"):
         changes.append({"system_message": llm.unique()})
     for changed in changes:
-        completions.expect_own_answer(llm, args, {**args, **changed}, ctx, ctx, operation=operation, learnt=True)
+        completions.expect_own_answer(llm, args, {**args, **changed}, ctx, ctx, operation=operation, shares_first=True)
     if operation == "complete" and llm.works("count_tokens"):
         counted = {**llm.requests.minimal("count_tokens"), "text": llm.unique()}
         count = llm.tokens_of(expect.success(llm.call("count_tokens", counted), "a token count"))

@@ -320,7 +320,7 @@ def test_a_batch_sees_what_was_written_since(vector: Vector) -> None:
 def test_a_batch_on_an_unknown_namespace_is_refused(vector: Vector) -> None:
     """A namespace that was never created is an error for a batch of queries too."""
     vector.features.require_namespaces("query", "batch_query")
-    where = {"namespace": vector.name("nowhere")}
+    where = {"namespace": vector.new_name("nowhere")}
     expect.refusal(vector.call("batch_query", {"queries": [{**vector.query_args(), **where}], **where}), "BadRequest")
 
 

@@ -60,7 +60,7 @@ def test_one_context_flows_over_all_components(vector: Vector) -> None:
     ctx = flow.shared_context(vector.settings.edition)
     numbers = flow.embed_flow(vector, ctx)
     sandbox = flow.make_sandbox(vector, len(numbers), ctx["tenant"])
-    old, new = ({"id": vector.name(), "vector": numbers, "metadata": {"source": "summary"}} for _ in range(2))
+    old, new = ({"id": vector.new_name(), "vector": numbers, "metadata": {"source": "summary"}} for _ in range(2))
     sandbox.put(old)
     query = sandbox.args(vector=numbers, top_k=vector.limits.cap_matches(flow.MOST_MATCHES))
     sandbox.ask(numbers)
@@ -90,7 +90,7 @@ def test_a_name_is_no_label(vector: Vector, requirement: str) -> None:
     secret, known = canary(12), requirement == "VEC-CAP-6"
     if known:
         vector.features.require_namespaces()
-    name = vector.name(secret)
+    name = vector.new_name(secret)
     replies = [vector.call("create_namespace", vector.namespace_args(name))] if known else []
     sandbox = VectorSandbox(vector, name, vector.dimensions, vector.metric, {}) if known else vector.sandbox()
     item = vector.item() if known else {**vector.item(), "id": name}
@@ -114,7 +114,7 @@ def test_another_upsert_under_the_same_key_is_another_request(vector: Vector, di
         vector.features.require_namespaces()
     first = vector.item(20, {"kind": "first"})
     alone = differing == "namespace" or vector.limits.cap_matches(2) == 1
-    changes: list[list[dict[str, Any]]] = [] if alone else [[{**first, "id": vector.name()}]]
+    changes: list[list[dict[str, Any]]] = [] if alone else [[{**first, "id": vector.new_name()}]]
     changes.append([{**first, "metadata": {"kind": "other"}}])
     changes.append([{**first, "metadata": {"kind": "other"}, "vector": direction(150, vector.dimensions)}])
     changes += [] if vector.limits.most_in_batch == 1 else [[*changes[-1], vector.item(100)]]
@@ -201,7 +201,7 @@ def test_a_key_of_another_tenant_reaches_the_provider(vector: Vector) -> None:
     vector.faults.provider_op("upsert")
     vector.faults.provider_op("delete")
     item = vector.item(70)
-    place = vector.name("shared") if vector.has_namespaces else "default"
+    place = vector.new_name("shared") if vector.has_namespaces else "default"
     stem = new_tenant_context()["tenant"]
     similar, keys = (
         vocabulary.fill_in(vocabulary.SIMILAR, stem),
@@ -272,7 +272,11 @@ def test_a_key_of_another_tenant_is_another_creation(vector: Vector) -> None:
     """The same namespace is created under the same key of two tenants for each of them."""
     require_tenants(vector)
     require_write(vector, "create_namespace")
-    args, key, stem = vector.namespace_args(vector.name("shared")), new_key_context(), new_tenant_context()["tenant"]
+    args, key, stem = (
+        vector.namespace_args(vector.new_name("shared")),
+        new_key_context(),
+        new_tenant_context()["tenant"],
+    )
     similar = vocabulary.fill_in(vocabulary.SIMILAR, stem)
     contexts: list[dict[str, str]] = []
     for kind, end in zip(vocabulary.ALIKE[1], "ab", strict=True):
@@ -319,7 +323,7 @@ def test_a_replay_applies_once(vector: Vector, write: str) -> None:
     owner = f"tenant{canary()}" if tenant or name == "create_namespace" else None
     item, gone = vector.item(40, {"kind": "upserted"}), vector.item(80, {"kind": "first"})
     if name == "create_namespace":
-        sandbox = VectorSandbox(vector, vector.name("n"), vector.dimensions, vector.metric, tenant_context(owner))
+        sandbox = VectorSandbox(vector, vector.new_name("n"), vector.dimensions, vector.metric, tenant_context(owner))
     else:
         sandbox = vector.sandbox(*([] if name == "delete_namespace" else [gone]), tenant=owner)
     deleted = "delete_by_filter" if tenant and vector.features.deletes_by_filter else "delete"

@@ -135,7 +135,7 @@ def test_every_id_of_a_list_is_deleted(vector: Vector) -> None:
     items = [vector.item(10 + 14 * number) for number in range(12)]
     sandbox = vector.sandbox(*items)
     doomed = [item["id"] for item in items][-min(11, vector.limits.most_in_batch or 11) :]
-    unknown = [vector.name("unknown") for _ in range(LONG - len(doomed))]
+    unknown = [vector.new_name("unknown") for _ in range(LONG - len(doomed))]
     reply = sandbox.delete(ids=[*unknown, *doomed])
     if reply.is_a("BadRequest", "NotSupported") or reply.failed_items:
         reply = sandbox.delete(ids=doomed)
@@ -153,7 +153,7 @@ def test_a_delete_leaves_all_others(vector: Vector) -> None:
         sandbox.remove(items[number]["id"])
         kept = items[1:] if number == 0 else items[1:3]
         expect_metadata(expect_present(sandbox, *kept), kept)
-    stem, sandbox = vector.name("d"), vector.sandbox()
+    stem, sandbox = vector.new_name("d"), vector.sandbox()
     twins = [{**vector.item(20 + 40 * number), "id": f"{stem}{end}"} for number, end in enumerate(("", "x"))]
     sandbox.put(*twins)
     odd: dict[str, Item] = {
@@ -250,7 +250,7 @@ def test_the_count_of_a_delete_is_that_of_what_is_gone(vector: Vector, at: int) 
     vector.limits.require_batch_of(3)
     sandbox, items = four_vectors(vector)
     ids = [item["id"] for item in items[:2]]
-    ids.insert(at, vector.name("unknown"))
+    ids.insert(at, vector.new_name("unknown"))
     reply = sandbox.delete(ids=ids)
     expect.readable(reply)
     found = sandbox.contents()
@@ -333,6 +333,6 @@ def test_deleting_what_is_not_there_succeeds(vector: Vector) -> None:
     """An id that is unknown or already deleted is not an error and is not counted."""
     sandbox, items = four_vectors(vector)
     sandbox.remove(items[0]["id"])
-    for name in (vector.name("unknown"), items[0]["id"]):
+    for name in (vector.new_name("unknown"), items[0]["id"]):
         result = expect.success(sandbox.delete(ids=[name]), "a success")
         expect_count(result, 0)

@@ -143,12 +143,12 @@ def test_each_namespace_keeps_its_own_dimensions(vector: Vector) -> None:
     )
     sizes = (vector.dimensions, vector.dimensions - 1)
     sandboxes = [vector.sandbox(dimensions=size) for size in sizes]
-    items: list[dict[str, Any]] = [{"id": vector.name(), "vector": direction(40, size)} for size in sizes]
+    items: list[dict[str, Any]] = [{"id": vector.new_name(), "vector": direction(40, size)} for size in sizes]
     for sandbox, item in zip(sandboxes, items, strict=True):
         expect_accepted(sandbox, item)
     for sandbox, own, other in zip(sandboxes, items, items[::-1], strict=True):
         checks.expect_exactly(sandbox, own)
-        checks.expect_refused_or_reported(sandbox.upsert({**other, "id": vector.name()}), "BadRequest")
+        checks.expect_refused_or_reported(sandbox.upsert({**other, "id": vector.new_name()}), "BadRequest")
         expect.refusal(sandbox.ask(other["vector"], 1), "BadRequest")
     if vector.works("delete_namespace"):
         expect.success(vector.call("delete_namespace", {"namespace": sandboxes[0].name}), "the deletion")

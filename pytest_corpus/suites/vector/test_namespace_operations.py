@@ -40,7 +40,7 @@ ODD_NAMES = 4
 
 def sandbox_with_unusual_name(vector: Vector, turn: int, *items: Item) -> VectorSandbox:
     """Return a new namespace with these vectors. Its name has several unusual words, if accepted (R138)."""
-    name = f"{vector.name('n')}{distribute_words(ODD_NAMES)[turn]}"
+    name = f"{vector.new_name('n')}{distribute_words(ODD_NAMES)[turn]}"
     return (vector.offer_sandbox(name, *items) if vector.has_namespaces else None) or vector.sandbox(*items)
 
 
@@ -75,7 +75,7 @@ def test_one_namespace_is_not_found_in_another(vector: Vector) -> None:
     """Namespaces with vectors of the same directions each return only their own vectors, also with similar names."""
     vector.features.require_namespaces("query")
     kinds = ("long", *FIRST_SIMILAR, "trailing_blank", "longer", "colon")
-    name, long, *similar = similar_names(vector.name("n"), len(kinds), kinds)
+    name, long, *similar = similar_names(vector.new_name("n"), len(kinds), kinds)
     items = [[vector.item(degrees) for degrees in (20, 100)] for _ in range(2)]
     sandboxes = [vector.sandbox(*items[0], name=name)]
     sandboxes.append(vector.offer_sandbox(long, *items[1]) or vector.sandbox(*items[1]))
@@ -136,7 +136,7 @@ def test_deleting_a_namespace_leaves_the_others(vector: Vector) -> None:
     vector.features.require_namespaces("delete_namespace")
     item = vector.item(20)
     (name, *similar) = similar_names(
-        vector.name("n"), vector.features.count_namespaces_to_try(2), ["composed", "decomposed"]
+        vector.new_name("n"), vector.features.count_namespaces_to_try(2), ["composed", "decomposed"]
     )
     doomed, *kept = (vector.sandbox(item, name=each) for each in (name, f"{name}x"))
     others = [other for each in similar if (other := vector.offer_sandbox(each, item)) is not None]
@@ -153,7 +153,7 @@ def test_a_query_on_an_unknown_namespace_is_refused(vector: Vector, requirement:
     """A query on a namespace that was never created is refused, even if its name resembles a known one."""
     vector.features.require_namespaces("query")
     family = "BadRequest" if requirement == "VEC-NS-6" else "NamespaceNotFound"
-    for number, name in enumerate((vector.name("nowhere"), f"{vector.requests.main_namespace}x")):
+    for number, name in enumerate((vector.new_name("nowhere"), f"{vector.requests.main_namespace}x")):
         query = partial(vector.call, "query", {**vector.query_args(), "namespace": name})
         expect.refusal(cached(vector, ("unknown", number), query), family)
 
@@ -227,7 +227,7 @@ def test_without_a_namespace_the_default_one_is_meant(vector: Vector) -> None:
 def test_a_namespace_without_a_metric_can_be_used(vector: Vector, given: dict[str, Any]) -> None:
     """A namespace that was created without a metric accepts a vector, and a query finds it."""
     vector.features.require_namespaces("create_namespace", "query")
-    args = {"namespace": vector.name("corpus"), "dimensions": vector.limits.usual_dimensions, **given}
+    args = {"namespace": vector.new_name("corpus"), "dimensions": vector.limits.usual_dimensions, **given}
     reply = vector.call("create_namespace", args)
     claimed = any(isinstance(value, str) for _, value in vector.capabilities.extensions(*DEFAULT_METRIC))
     if reply.is_a("BadRequest") and (given or not claimed):

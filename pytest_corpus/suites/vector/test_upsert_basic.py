@@ -300,7 +300,7 @@ def test_bad_items_of_two_kinds_do_not_decide_of_the_others(vector: Vector) -> N
 @pytest.mark.requirement("VEC-UPSERT-13")
 def test_ids_are_told_apart(vector: Vector) -> None:
     """Two ids that resemble each other belong to two vectors."""
-    stem, sandbox = vector.name(), vector.sandbox()
+    stem, sandbox = vector.new_name(), vector.sandbox()
     halves: list[dict[str, Item]] = [
         {
             kind: {**vector.item(12 * number + 90 * at, {"part": number, "at": at}), "id": f"{stem}k{number}{ends[at]}"}

@@ -137,7 +137,7 @@ class Embedding(EmbeddingCalls):
     def counts_characters(self) -> bool:
         """True if `max_text_length` counts characters: one character more is refused, and the limit itself is not.
 
-        If two more are refused and one more is embedded whole, characters are counted wrongly.
+        Also true, because of a wrong count, if one character more is embedded and two more are refused.
         """
         limit = self.stated_limit()
         just, more = (self.embed(self.text_of(length), truncate=False) for length in (limit, limit + 1))

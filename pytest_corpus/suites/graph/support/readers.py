@@ -52,11 +52,11 @@ class Readers:
 
     @reading_separately()
     def for_all_edges(self) -> list[str]:
-        """Return the operations that show all edges between nodes; a traversal may tell one way to each node only."""
+        """Return the operations that show all edges; a traversal may show only one way to each node."""
         found = self.for_edges()
         if "traversal" in found and len(found) > 1:
             with self._graph.client.provider.paused():
-                if not cached(self._graph, "all edges", lambda: _tells_all_edges(self._graph), common=True):
+                if not cached(self._graph, "all edges", lambda: _shows_all_edges(self._graph), common=True):
                     found.remove("traversal")
         return found
 
@@ -148,8 +148,8 @@ def can_ask(graph: GraphCapabilities, purpose: str, dialect: str | None = None) 
     return True
 
 
-def _tells_all_edges(graph: GraphCapabilities) -> bool:
-    """True if a traversal from two nodes tells the edges between them, or if these cannot be written."""
+def _shows_all_edges(graph: GraphCapabilities) -> bool:
+    """True if a traversal from two nodes shows all edges between them, or if they cannot be written."""
     sandbox = graph.sandbox()
     edges = [sandbox.edge("a", "b"), sandbox.edge("b", "a")]
     if not (call_or_none(sandbox.put_named, "ab") and call_or_none(sandbox.put_edges, *edges)):

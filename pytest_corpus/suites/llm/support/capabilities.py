@@ -190,7 +190,7 @@ class LLMCapabilities(ContextWindows):
         return values
 
     def _odd_words(self) -> str:
-        """Return unusual words for a system message; none if they are refused permanently, as content filters do."""
+        """Return unusual words for a system message; an empty string if they are refused, as by a content filter."""
         words, plain = " ".join(["", *texts(3)]), OPTIONAL["system_message"]
         taken = self.accepts("complete", system_message=f"{plain}{words}")
         return words if taken or not self.accepts("complete", system_message=plain) else ""

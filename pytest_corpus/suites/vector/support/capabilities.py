@@ -77,7 +77,7 @@ class VectorCalls(Subject):
     def _find_dimensions(self) -> int:
         if self.limits.fixed_dimensions or self.has_namespaces:
             return self.limits.usual_dimensions
-        name, components = self.name(), direction(45, self.limits.usual_dimensions)
+        name, components = self.new_name(), direction(45, self.limits.usual_dimensions)
         with self.suite_calls():
             written = self.call("upsert", {"vectors": [{"id": name, "vector": components}]})
             read = self.call("query", {"vector": components, "top_k": 1})
@@ -92,16 +92,16 @@ class VectorCalls(Subject):
         most = self.capabilities.limit("max_dimensions") or self.limits.usual_dimensions
         return next((number for number in stated if number is not None and number > 0), most)
 
-    def name(self, prefix: str = "v") -> str:
+    def new_name(self, prefix: str = "v") -> str:
         """Return a name that no other vector or namespace of this run or worker has."""
         return f"{self.settings.prefix}{prefix}{inputs.unique_number()}"
 
     def unique(self, prefix: str = "note") -> str:
-        return self.name(prefix)
+        return self.new_name(prefix)
 
     def item(self, degrees: float = 45, metadata: Mapping[str, Any] | None = None, **more: Any) -> dict[str, Any]:
         """Return a vector of unit length with a new id."""
-        named = {"id": self.name(), "vector": direction(degrees, self.dimensions)}
+        named = {"id": self.new_name(), "vector": direction(degrees, self.dimensions)}
         return {**named, **({} if metadata is None else {"metadata": dict(metadata)}), **more}
 
     def namespace_arg(self, namespace: str) -> dict[str, Any]:
@@ -114,7 +114,7 @@ class VectorCalls(Subject):
         """Return the arguments that create a namespace."""
         chosen = metric or self.limits.plain_metric
         return {
-            "namespace": name or self.name("n"),
+            "namespace": name or self.new_name("n"),
             "dimensions": dimensions or self.limits.usual_dimensions,
             **({"distance_metric": chosen} if chosen else {}),
         }
@@ -133,7 +133,7 @@ class VectorCalls(Subject):
         """True if the error for an unknown namespace names the subtype, not only the parent class."""
 
         def names_subtype() -> bool:
-            unknown = {**self.query_args(), "namespace": self.name("none")}
+            unknown = {**self.query_args(), "namespace": self.new_name("none")}
             with self.suite_calls(), self.retries.calling_once():  # a retry would need this fact
                 return self.call("query", unknown).is_a("NamespaceNotFound")
 
@@ -186,7 +186,7 @@ class Features:
         """True if deletes accept filters. Queries with filters do not promise this (R131)."""
 
         def try_filter() -> bool:
-            unmatched = {**self._vector.requests.minimal("delete"), "filter": {"kind": self._vector.name("none")}}
+            unmatched = {**self._vector.requests.minimal("delete"), "filter": {"kind": self._vector.new_name("none")}}
             del unmatched["ids"]
             return self.accepts_filters and self.is_supported("delete", unmatched)
 
@@ -264,7 +264,7 @@ class Features:
 
     def takes_any_id(self) -> bool:
         """True if a vector with any text as its id is stored, or if even a vector with a UUID is refused."""
-        where, item = self._vector.namespace_arg(self._vector.name("corpus")), self._vector.item()
+        where, item = self._vector.namespace_arg(self._vector.new_name("corpus")), self._vector.item()
         uuid = {**item, "id": uuid_of(self._vector.settings.run)}
         taken = []
         with self._vector.suite_calls():

@@ -124,7 +124,7 @@ class Vector(VectorCalls):
         ctx = tenant_context(tenant)
         dimensions, metric = options.get("dimensions", self.dimensions), options.get("metric", self.metric)
         self.shared.actions.done |= {RANKING} if "metric" in options else set()
-        sandbox = VectorSandbox(self, name or self.name("n"), dimensions, metric, ctx)
+        sandbox = VectorSandbox(self, name or self.new_name("n"), dimensions, metric, ctx)
         if self.has_namespaces:
             reply = self.call("create_namespace", self.namespace_args(sandbox.name, dimensions, metric), ctx)
             if not name and self.store.written.is_there(sandbox.store_key):

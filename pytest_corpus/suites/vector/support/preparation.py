@@ -180,7 +180,7 @@ class VectorProbe(Probe):
     readers = ("query",)
 
     def __init__(self, vector: VectorCalls) -> None:
-        self._vector, self._name = vector, vector.name("trial")
+        self._vector, self._name = vector, vector.new_name("trial")
         self._where, self._items = vector.namespace_arg(self._name), dict[str, Item]()
         self._is_made = (
             not vector.has_namespaces or vector.call("create_namespace", vector.namespace_args(self._name)).is_success

@@ -52,7 +52,7 @@ class PlainNamespaces(Requests):
 
     def _new_name(self, prefix: str) -> str:
         with inputs.fact_scope(f"vector {prefix}"):
-            return self._vector.name(prefix) if self._vector.has_namespaces else "default"
+            return self._vector.new_name(prefix) if self._vector.has_namespaces else "default"
 
     @property
     def settled_vectors(self) -> tuple[Item, ...]:
@@ -61,7 +61,7 @@ class PlainNamespaces(Requests):
         def make_vectors() -> tuple[Item, ...]:
             return tuple(
                 {
-                    "id": self._vector.name("home"),
+                    "id": self._vector.new_name("home"),
                     "vector": direction(degrees, self._vector.dimensions),
                     "metadata": {"kind": "home", "part": number, "sort": SORTS[number], "odd": number % 2},
                 }
@@ -89,7 +89,7 @@ class PlainNamespaces(Requests):
         if left := self._vector.shared.undeleted.get(self._vector.client, {}).get(operation):
             return left.pop()
         item = self._vector.item() if operation == "delete" else None
-        name = str(item["id"]) if item else self._vector.name("doomed")
+        name = str(item["id"]) if item else self._vector.new_name("doomed")
         self._vector.shared.to_delete[name] = item
         return name
 

@@ -40,7 +40,7 @@ def similar_conversations(llm: LLM, text: str, kind: str) -> tuple[list[dict[str
 
 
 def takes_conversations(llm: LLM) -> bool:
-    """False if roles are denied; then several messages may be refused."""
+    """True unless capabilities deny roles; an adapter without roles may refuse several messages."""
     return llm.capabilities.flag("supports_roles") is not False
 
 
@@ -145,13 +145,13 @@ def text_and_reason(llm: LLM, **changed: Any) -> tuple[str, str]:
 
 
 MORE = ("two", "three", "four")
-"""The numbers of sentences in prompts for completions that are compared in length."""
+"""The numbers of sentences that prompts ask for, to get completions of different lengths."""
 
 
 def find_uncut(llm: LLM, reply: Reply, **given: Any) -> Reply | None:
-    """Return a completion that says "length" though another is longer in each unit that a model may have a maximum of.
+    """Return a completion with the finish reason "length" that is shorter than another one, or None.
 
-    Return None if this one and some others show no such contradiction.
+    It must be shorter in each unit that a model may limit. The completions are `reply` and some new ones.
     """
     replies = [reply]
     for number in MORE:
@@ -228,12 +228,12 @@ def expect_own_answer(
     *,
     operation: str = "complete",
     binding: bool = True,
-    learnt: bool = False,
+    shares_first: bool = False,
 ) -> None:
     """Check that the second of two requests reaches the provider after the first was answered.
 
     Args:
-        learnt: True if another test made the first request, so it is not made again.
+        shares_first: True if another test made the first request, so it is not made again.
 
     Raises:
         NotApplicable: a request is refused permanently, and `binding` is false: an LLM may refuse it (R53, R117).
@@ -245,7 +245,7 @@ def expect_own_answer(
     for request, ctx in ((first, first_ctx), (second, second_ctx)):
         ask = partial(llm.invoke, operation, request, ctx)
         key = ("cached", operation, json.dumps([request, ctx]))
-        reply = cached(llm, key, ask) if learnt and request is first else ask()
+        reply = cached(llm, key, ask) if shares_first and request is first else ask()
         if not binding and reply.is_a(*PERMANENT):
             raise NotApplicable("messages in this order, or these arguments together, are refused permanently")
         llm.require_fit(reply)

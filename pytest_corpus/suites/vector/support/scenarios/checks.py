@@ -37,7 +37,7 @@ def upsert_and_query(
     """Create a namespace with these arguments and write a vector; return the matches of a query for the vector."""
     expect.success(created or vector.call("create_namespace", args), f"a namespace of {what}")
     sandbox = VectorSandbox(vector, args["namespace"], args["dimensions"], args.get("distance_metric"), {})
-    item: dict[str, Any] = {"id": vector.name(), "vector": direction(40, sandbox.dimensions)}
+    item: dict[str, Any] = {"id": vector.new_name(), "vector": direction(40, sandbox.dimensions)}
     expect.full_success(sandbox.upsert(item), f"a vector of {what}")
     return matches_of(expect.success(sandbox.ask(item["vector"], 1), f"a query of {what}"))
 
@@ -151,7 +151,7 @@ def items_with_words(vector: Vector, values: Mapping[str, str], keys: Mapping[st
 
 def items_with_ids(vector: Vector, words: Mapping[str, str]) -> dict[str, Item]:
     """Return a vector for each word, with the word in its id."""
-    names = vocabulary.fill_in(words, vector.name("i"))
+    names = vocabulary.fill_in(words, vector.new_name("i"))
     return {
         kind: {**vector.item(3 + 4 * number, {"word": number}), "id": name}
         for number, (kind, name) in enumerate(names.items())
@@ -168,7 +168,7 @@ def two_tenants(
         like: the kinds of the tenants' names, empty for a plain name. A plain name replaces a refused one (R139).
     """
     require_tenants(vector, claimed=claimed)
-    name, tenant = vector.name("shared"), new_tenant_context()["tenant"]
+    name, tenant = vector.new_name("shared"), new_tenant_context()["tenant"]
     similar = vocabulary.fill_in(vocabulary.SIMILAR, tenant)
     found: list[VectorSandbox] = []
     for kind, end in zip(like, "ab", strict=True):
@@ -345,7 +345,7 @@ def _ranked_queries(vector: Vector, metric: str) -> list[tuple[Any, ...]]:
     chance, dimensions = random.Random(vector.settings.seed), vector.dimensions
     stored = [direction(angle, dimensions, size) for angle, size in POLAR]
     stored += [random_vector(chance, dimensions) for _ in range(RANDOM_VECTORS)]
-    items: list[dict[str, Any]] = [{"id": vector.name(), "vector": components} for components in stored]
+    items: list[dict[str, Any]] = [{"id": vector.new_name(), "vector": components} for components in stored]
     sandbox = vector.sandbox(*items, metric=spelled)
     queries = [direction(SEEN_FROM[0], dimensions, SEEN_FROM[1])]
     queries += (random_vector(chance, dimensions) for _ in range(RANDOM_QUERIES))

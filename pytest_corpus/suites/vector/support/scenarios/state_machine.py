@@ -35,7 +35,7 @@ class VectorContents:
 
     def __init__(self, vector: Vector) -> None:
         self.vector = vector
-        self.names = [vector.name(f"id{number}") for number in range(IDS)]
+        self.names = [vector.new_name(f"id{number}") for number in range(IDS)]
         self.sandboxes: dict[int, VectorSandbox] = {}
         self.held: dict[int, dict[str, tuple[int, str]]] = {}
         self.written: set[int] = set()
