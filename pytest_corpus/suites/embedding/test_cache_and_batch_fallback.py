@@ -42,7 +42,7 @@ from pytest_corpus.suites.shared.contexts import new_key_context, new_tenant_con
 ALIKE = ("other", "shorter", "far_end", "far_middle", "order", "joined")
 """The ways in which a new text resembles a cached one."""
 
-TIDIED = ("letter_case", "spaces", "marks", "normal_form")
+TIDIED = ("letter_case", "spaces", "trailing_blank", "marks", "normal_form")
 """Differences between two texts that an adapter may ignore."""
 
 PAIRS = (*((name, name) for name in OPERATIONS), ("embed", "embed_batch"), ("embed_batch", "embed"))

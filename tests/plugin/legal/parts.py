@@ -121,5 +121,5 @@ def refuse_odd(ctx: Fields, *names: str) -> None:
 
 def attacks(value: Any) -> bool:
     """True if a JSON value holds a text that looks like an injection."""
-    signs = r"drop\s+table|\{\{|\$\{|\$ne|%\(|['\"] or ['\"]|return 1|<script"
+    signs = r"drop\s+table|\{\{|\$\{|\$ne|%\(|['\"] or ['\"]|return 1|<script|%s"
     return re.search(signs, json.dumps(value, ensure_ascii=False).replace("\\", ""), re.IGNORECASE) is not None

@@ -47,6 +47,7 @@ def similar_texts(embedding: Embedding, operations: tuple[str, str], kind: str) 
         "joined": f"{word} cat a bc {middle}a {middle}b",
         "letter_case": text.swapcase(),
         "spaces": f" {text.replace(' ', '  ')} ",
+        "trailing_blank": f"{text} ",
         "marks": f"{word} c\u00e1t ab c {middle}a {middle}b",
     }[kind]
 
