@@ -196,7 +196,7 @@ class ProgressLine:
     def __exit__(self, *_error: object) -> None:
         self.clear()
 
-    def at(self, done: int, note: str = "") -> None:
+    def show(self, done: int, note: str = "") -> None:
         """Show the finished amount, with a note."""
         if not self._shows or time.monotonic() < self._next:
             return

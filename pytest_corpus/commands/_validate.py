@@ -75,7 +75,7 @@ def run(given: argparse.Namespace) -> int:
         check = _Checker(given, schemas, progress, alone=len(files) == 1 and not results)
         for number, name in enumerate(files):
             if len(files) > 1:
-                progress.at(number, display_name(name))
+                progress.show(number, display_name(name))
             results.append(check.check_file(name))
     counts = {
         "documents": sum(result.documents for result in results),
@@ -128,7 +128,7 @@ class _Checker:
             for document in read_documents(name, lines=by_line, limit=self.given.max_bytes):
                 result.documents += 1
                 if self.alone and by_line:
-                    self.progress.at(result.documents, "documents")
+                    self.progress.show(result.documents, "documents")
                 self._check_document(name, document, result)
         except CommandError as error:
             result.error = str(error)

@@ -260,7 +260,7 @@ class _CommandSession:
                 len(run.cases), lambda number: console.count_in_words(number, "case")
             ) as progress:
                 for number, case in enumerate(run.cases):
-                    progress.at(number, case.id)
+                    progress.show(number, case.id)
                     results.append(run.result(case.id))
         except KeyboardInterrupt:
             ended = False

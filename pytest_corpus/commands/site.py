@@ -42,7 +42,7 @@ def run(given: argparse.Namespace) -> int:
     with console.ProgressLine(len(found), lambda done: f"{done}") as progress:
         for each in examine_sources(found, memory, today(), shipped_tests, statements):
             examined.append(each)
-            progress.at(len(examined), "reports checked")
+            progress.show(len(examined), "reports checked")
     data, runs = index.build_index(examined)
     refused = len(data["refused"])
     address = given.url and given.url.rstrip("/") + "/"

@@ -116,7 +116,7 @@ def _check_stream(name: str, sse: bool, config: ValidationConfig) -> _Outcome:
                 begin = begin or block
                 feed(block)
                 done += len(block)
-                progress.at(done, file)
+                progress.show(done, file)
     except CommandError as error:
         return _Outcome(file, transport, config, error=str(error))
     except KeyboardInterrupt:

@@ -87,7 +87,7 @@ def is_production(environment: Mapping[str, str]) -> bool:
     return environment.get(ENVIRONMENT, "").strip().lower() in PRODUCTION
 
 
-def refuse_profile(profile: Profile, environment: Mapping[str, str]) -> str:
+def reason_against_profile(profile: Profile, environment: Mapping[str, str]) -> str:
     """Return the reason why a profile must not run in an environment; empty if it may."""
     if not is_production(environment) or profile.smoke:
         return ""
@@ -161,7 +161,7 @@ def read_options(config: pytest.Config) -> Options:
     """Return the options of a run. Raises pytest.UsageError if one has an invalid value."""
     profile = PROFILES[_read_choice(config, "profile", tuple(PROFILES)) or default_profile(os.environ)]
     allowed = bool(config.getoption("corpus_allow_production"))
-    if not allowed and (refused := refuse_profile(profile, os.environ)):
+    if not allowed and (refused := reason_against_profile(profile, os.environ)):
         raise pytest.UsageError(refused)
     drafting = bool(config.getoption("corpus_update_deviations"))
     reached, call_timeout = files.read_connection(config, profile.call_timeout)

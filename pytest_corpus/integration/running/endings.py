@@ -39,7 +39,7 @@ REPLACED = Ending(undecided=UNFINISHED.undecided, broken_off="another plugin rep
 NOT_RUN = Ending(undecided=UNFINISHED.undecided, broken_off="another plugin replaced the body of tests")
 
 
-def misled_ending(reason: str, mistake: EscapedException, *, full: bool) -> Ending:
+def ending_after_mistake(reason: str, mistake: EscapedException, *, full: bool) -> Ending:
     """Return the end of a test during which an endpoint written by the adapter's author raised an exception.
 
     If `full`, the exception's message is included.

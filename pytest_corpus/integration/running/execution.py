@@ -36,7 +36,7 @@ from pytest_corpus.integration.running.endings import (
     Ending,
     Notes,
     TestResult,
-    misled_ending,
+    ending_after_mistake,
 )
 from pytest_corpus.integration.running.evidence import context_secrets, finding_of, mask_planted
 from pytest_corpus.integration.running.in_flight import Attempt, ConcurrentTests, begin_inputs
@@ -257,7 +257,7 @@ class TestExecution:
         if (known := (PROVIDER, str(mistake))) in self._reported:
             return Ending(undecided=NotAssessed(reason))
         self._reported.add(known)
-        return misled_ending(reason, mistake, full=self.adapter.options.on_terminal == "full")
+        return ending_after_mistake(reason, mistake, full=self.adapter.options.on_terminal == "full")
 
     def _run_to_ending(self, function: Callable[..., object], arguments: Mapping[str, Any]) -> Ending:
         if has_other_arguments(self.item, self.target, arguments):
