@@ -250,7 +250,7 @@ def test_the_filter_applies_before_the_cut(vector: Vector) -> None:
 
 @pytest.mark.requirement("VEC-FILTER-2")
 def test_a_crowd_does_not_push_out_what_meets_the_filter(vector: Vector) -> None:
-    """A filter still finds its matches after many nearer vectors were written that do not match."""
+    """A filter finds its matches, written before or after many nearer vectors that do not match."""
     vector.features.require_filters()
     expect.applicable(
         not vector.limits.filters_after_search, "capabilities say that filters are applied after the search"
@@ -269,6 +269,11 @@ def test_a_crowd_does_not_push_out_what_meets_the_filter(vector: Vector) -> None
         crowd = [vector.item(6 + 4 * number / count, {"kind": "near"}) for number in range(written, count)]
         with suppress(QuotaUsedUp):  # a quota may leave room for fewer
             sandbox.put(*crowd)
+            if not written and not vector.limits.is_approximate:
+                late = vector.item(20, {"kind": "late"})
+                sandbox.put(late)
+                found = sandbox.ids(**{**query, "filter": {"kind": "late"}})
+                expect.check(found == [late["id"]], "the vector that was written last", "another match, or none")
         expect.check(sandbox.ids(**query), f"{len(before)} matches, as before", "no matches", "result.matches")
         written = count
 
