@@ -112,6 +112,9 @@ MODEL_ERRORS = ("ModelNotAvailable", "ModelNotFound", "UnsupportedModelFamily")
 PERMANENT = ("BadRequest", "NotSupported")
 """The canonical classes for refusing a request that can never succeed."""
 
+FILTERED = ("ContentFiltered", "SafetyPolicyViolation")
+"""The classes by which a content filter refuses a text (ERRORS 6.1, 6.2)."""
+
 UNCERTAIN = ("Unavailable", "TransientNetwork", "DeadlineExceeded")
 """The classes after which a write may nevertheless have happened."""
 

@@ -11,9 +11,10 @@ from pytest_corpus.kit.fixtures import core, deciding, rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.requests import deadline_in
 from pytest_corpus.kit.vocabulary import texts
+from pytest_corpus.spec.errors import FILTERED, PERMANENT
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.llm.support.answers import completion_tokens
-from pytest_corpus.suites.llm.support.capabilities import MOST_MODELS, OPTIONAL, PERMANENT
+from pytest_corpus.suites.llm.support.capabilities import MOST_MODELS, OPTIONAL
 from pytest_corpus.suites.llm.support.component import LLM, SCRIPTS, llm
 from pytest_corpus.suites.llm.support.requests import WEATHER, user_message
 from pytest_corpus.suites.llm.support.scenarios import completions
@@ -56,13 +57,13 @@ def test_a_plain_request_is_completed(llm: LLM) -> None:
 def test_a_prompt_in_any_script_is_answered(llm: LLM, operation: str) -> None:
     """`complete` and `stream` accept letters, marks and signs of any script, and unusual words.
 
-    Words that look like an attack may be refused permanently, as content filters do (ERRORS 6.1).
+    A content filter may refuse words that look like an attack (ERRORS 6.1).
     """
     llm.require(operation)
     every = " ".join([SCRIPTS, *(word for word in texts(MOST_WORDS) if len(word) < LONG)])
     prompts = (every, " ".join([SCRIPTS, *texts(4)]), SCRIPTS)
     reply = llm.ask(operation, messages=[user_message(next(filter(llm.can_take_text, prompts), SCRIPTS))])
-    if reply.is_a(*PERMANENT):
+    if reply.is_a(*FILTERED):
         reply = llm.ask(operation, messages=[user_message(SCRIPTS)])
     llm.require_fit(reply)
     expect.works(reply, "an answer to a prompt in several scripts")

@@ -14,7 +14,8 @@ from pytest_corpus.kit.fixtures import core, rules
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import StreamReply
 from pytest_corpus.kit.vocabulary import texts
-from pytest_corpus.suites.llm.support.capabilities import NO_STOPS, PERMANENT, UNSIGNED
+from pytest_corpus.spec.errors import FILTERED, PERMANENT
+from pytest_corpus.suites.llm.support.capabilities import NO_STOPS, UNSIGNED
 from pytest_corpus.suites.llm.support.component import LLM, llm
 from pytest_corpus.suites.llm.support.requests import CALL, CLOCK, WEATHER, user_message
 
@@ -212,13 +213,13 @@ def test_tools_that_are_denied_do_no_harm(llm: LLM) -> None:
 def test_the_result_of_a_tool_is_accepted(llm: LLM, operation: str) -> None:
     """A conversation may contain a tool call of the assistant and the tool's answer.
 
-    If unusual words in them are refused permanently, as content filters do, ordinary words are sent.
+    If a content filter refuses unusual words in them, ordinary words are sent.
     """
     require_tools(llm)
     require_tools_of(llm, operation)
     words = ["Oslo", "rain"] if llm.has_small_limit else texts(2, "w", ["double_quote"])
     reply = llm.ask(operation, **tool_arguments(llm, messages=tool_conversation(llm, *words)))
-    if reply.is_a(*PERMANENT):
+    if reply.is_a(*FILTERED):
         reply = llm.ask(operation, **tool_arguments(llm, messages=tool_conversation(llm, "Oslo", "rain")))
     unclaimed = "BadRequest" if llm.offers_tools is None else "NotSupported"
     if reply.is_a("NotSupported", unclaimed) and None in (llm.offers_tools, llm.capabilities.flag("supports_roles")):

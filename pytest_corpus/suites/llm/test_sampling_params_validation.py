@@ -8,8 +8,9 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import core
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.vocabulary import texts
+from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.spec.obstacles import Obstacle
-from pytest_corpus.suites.llm.support.capabilities import MOST_MODELS, NO_STOPS, OPTIONAL, PERMANENT, RANGES, UNSIGNED
+from pytest_corpus.suites.llm.support.capabilities import MOST_MODELS, NO_STOPS, OPTIONAL, RANGES, UNSIGNED
 from pytest_corpus.suites.llm.support.component import LLM, llm
 from pytest_corpus.suites.llm.support.scenarios.completions import require_completion
 

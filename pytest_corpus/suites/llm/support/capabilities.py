@@ -14,6 +14,7 @@ from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.run_state import MOST_WORDS, Shared
 from pytest_corpus.kit.vocabulary import texts
 from pytest_corpus.spec.capabilities import SAMPLING_RANGES
+from pytest_corpus.spec.errors import FILTERED, PERMANENT
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.shared.claims.tokens import ListedModels
 
@@ -108,9 +109,6 @@ UNSIGNED = ("stop_sequences", "top_p", "frequency_penalty", "presence_penalty")
 NO_STOPS: tuple[Any, ...] = (7, "###", [7])
 """Values that are not a list of stop sequences."""
 
-PERMANENT = ("BadRequest", "NotSupported")
-"""The classes with which an adapter may refuse a valid value that its provider does not accept (R117)."""
-
 MOST_MODELS = 5
 """The suite tries at most this many listed models; a catalogue may be long, and each call costs money."""
 
@@ -190,10 +188,10 @@ class LLMCapabilities(ContextWindows):
         return values
 
     def _odd_words(self) -> str:
-        """Return unusual words for a system message; an empty string if they are refused, as by a content filter."""
-        words, plain = " ".join(["", *texts(3)]), OPTIONAL["system_message"]
-        taken = self.accepts("complete", system_message=f"{plain}{words}")
-        return words if taken or not self.accepts("complete", system_message=plain) else ""
+        """Return unusual words for a system message; an empty string if a content filter refuses them."""
+        words = " ".join(["", *texts(3)])
+        asked = {"system_message": f"{OPTIONAL['system_message']}{words}"}
+        return "" if self.works("complete") and self.ask_once("complete", **asked).is_a(*FILTERED) else words
 
     def range_of(self, name: str) -> tuple[float, float]:
         """Return the range of a sampling parameter that both the protocol and capabilities allow."""

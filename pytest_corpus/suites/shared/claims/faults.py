@@ -17,7 +17,7 @@ from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import canary, deadline_in
 from pytest_corpus.kit.retries import is_retryable
-from pytest_corpus.spec.errors import AWAY, BY_KIND, PERMANENT, RESOURCE_SCOPES, TAXONOMY
+from pytest_corpus.spec.errors import AWAY, BY_KIND, FILTERED, PERMANENT, RESOURCE_SCOPES, TAXONOMY
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.shared.claims.context import PASSING, provider_failure, two_tenants
 from pytest_corpus.suites.shared.claims.deadlines import call_with_hanging_provider, expect_cut_off
@@ -198,9 +198,7 @@ class TestContentFilter:
     @pytest.mark.requirement("COM-FAULT-11")
     def test_a_content_filter_has_its_own_class(self, subject: Subject) -> None:
         """Filtered content has the subtype ContentFiltered, which distinguishes it from other bad requests."""
-        expect.refusal(
-            answer_to_fault(subject, subject.principal, "content_filtered"), "ContentFiltered", "SafetyPolicyViolation"
-        )
+        expect.refusal(answer_to_fault(subject, subject.principal, "content_filtered"), *FILTERED)
 
 
 class TestOverload:

@@ -10,7 +10,7 @@ from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation, Violations
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.vocabulary import INJECTIONS, distribute_words, fill_in
-from pytest_corpus.spec.errors import BY_CODE, PERMANENT, TAXONOMY
+from pytest_corpus.spec.errors import BY_CODE, FILTERED, TAXONOMY
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.embedding.support.answers import (
     FAR,
@@ -228,7 +228,7 @@ def arrange_texts(embedding: Embedding, how: str, many: int) -> list[str]:
 def refused_kinds(embedding: Embedding) -> tuple[str, ...]:
     """Return the kinds of words that look like an attack, if a content filter refuses them (ERRORS 6.2)."""
     attacks = " ".join(fill_in(INJECTIONS, "w").values())
-    return (*INJECTIONS,) if embedding.embed_once(embedding.cut_to_limit(attacks)).is_a(*PERMANENT) else ()
+    return (*INJECTIONS,) if embedding.embed_once(embedding.cut_to_limit(attacks)).is_a(*FILTERED) else ()
 
 
 def expect_in_order(embedding: Embedding, texts: Sequence[str], reply: Reply, **changed: Any) -> None:

@@ -14,9 +14,10 @@ from pytest_corpus.kit.judgement import reading_separately
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.redaction import describe_word
+from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.llm.support.answers import completion_tokens
-from pytest_corpus.suites.llm.support.capabilities import MINIMUM, MOST_MODELS, PERMANENT
+from pytest_corpus.suites.llm.support.capabilities import MINIMUM, MOST_MODELS
 from pytest_corpus.suites.llm.support.component import LLM
 from pytest_corpus.suites.llm.support.requests import user_message
 
