@@ -179,7 +179,7 @@ def check(
 
 
 def applicable(holds: T | None, otherwise: str) -> T:
-    """Return a value that the adapter offers. Raises NotApplicable for the reason `otherwise` if it is empty."""
+    """Return a value that the adapter offers. If the value is empty, raises NotApplicable with `otherwise`."""
     if not holds:
         raise NotApplicable(otherwise)
     note_condition_held()
@@ -187,7 +187,7 @@ def applicable(holds: T | None, otherwise: str) -> T:
 
 
 def assessable(holds: T | None, otherwise: Obstacle, **values: object) -> T:
-    """Return a value that the test needs. Raises NotAssessed for the obstacle `otherwise` if it is empty."""
+    """Return a value that the test needs. If the value is empty, raises NotAssessed with the obstacle `otherwise`."""
     if not holds:
         raise NotAssessed(otherwise, **values)
     note_condition_held()

@@ -129,7 +129,7 @@ class Reports:
         await self.flush()
 
     async def reached(self, facts: Mapping[str, Any]) -> None:
-        """Report that the provider would be called now. Raises ProviderFault or RuntimeError as the suite answers."""
+        """Report that the provider would be called now. Raises the error that the suite has planned for this call."""
         await self.flush()
         try:
             answer = json.loads(await self._posting.post(self.url, "provider/reached", json.dumps(facts).encode()))

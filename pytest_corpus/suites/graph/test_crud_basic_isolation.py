@@ -229,7 +229,7 @@ def test_an_item_names_its_namespace(graph: Graph) -> None:
 
 @pytest.mark.requirement("GRA-NS-3")
 def test_answers_name_the_namespace(graph: Graph) -> None:
-    """If a listed node names a namespace, this is the listed namespace."""
+    """A node of `bulk_vertices` names the requested namespace, or none."""
     graph.require_namespaces()
     sandbox = graph.sandbox("bulk_vertices")
     sandbox.put(sandbox.node("a"))

@@ -293,7 +293,7 @@ def test_an_operator_is_applied_or_refused(vector: Vector) -> None:
 
 @pytest.mark.requirement("VEC-FILTER-7")
 def test_an_operand_that_does_not_fit_is_a_bad_request(vector: Vector) -> None:
-    """A comparison with a text, a number for a list, or an unknown operator is answered or refused permanently."""
+    """A filter whose operand has the wrong type, or whose operator is unknown, has an answer or a permanent error."""
     vector.features.require_filters()
     sandbox, _ = five_directions(vector)
     for key, terms in (

@@ -43,7 +43,7 @@ AGO_MS = {"a_moment_ago": 200, "a_second_ago": 1_000, "a_day_ago": 86_400_000}
 """The time since an expired deadline passed."""
 
 AS_FLOAT = AGO_MS["a_second_ago"]
-"""The expired deadline that is written as a float, which is a whole number all the same (R49)."""
+"""The age of the expired deadline that is sent as a float, such as 5.0. Its value is still a whole number (R49)."""
 
 RETRIED_MS = 1_300
 """A budget that is overrun by more than a second if the adapter doubles it, or renews it for each retry."""
