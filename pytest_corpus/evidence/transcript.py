@@ -205,7 +205,7 @@ class _TranscriptReader:
         found.adapters.setdefault(label, line.members)
         stated = {each["label"]: each["capabilities"] for each in found.header["adapters"]}
         if stated.get(label) not in (None, {}, line.members["capabilities"]):
-            raise line.refusal("its capabilities differ from those of the header")
+            raise line.refusal("its capabilities differ from the header")
 
     def _count_kept_values(self, line: Line) -> None:
         """Count the values of lines that stay in memory, and refuse too many."""

@@ -30,10 +30,13 @@ STACK_TRACE = re.compile(
     r"|\bgoroutine \d+ \["
     r"|^\s+at .+\(.+:\d+(:\d+)?\)"
     r"|^\s+at .+\.(?:js|ts|mjs|cs):\d+"
-    r"|\w\.(?:py|go|java|kt|rb|rs|js|mjs|ts|cs):\d+(?!\w)",
+    r"|(?<![\w.-])(?<!//)[\w-]+\.(?:py|go|java|kt|rb|js|mjs|ts|cs):\d+(?!\w)",
     re.MULTILINE,
 )
-"""A stack trace, or a frame of one, as Python, Go, Java, JavaScript and C# print it, or a line of a source file."""
+"""A stack trace, or a frame of one, as Python, Go, Java, JavaScript and C# print it, or a line of a source file.
+
+A host with a port, such as `api.example.py:443`, is not a line of a file.
+"""
 
 
 def answer_findings(exchange: Exchange, component: str, edition: str | None) -> Violations:

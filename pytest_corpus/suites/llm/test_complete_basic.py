@@ -142,7 +142,7 @@ def test_a_completion_with_room_left_was_not_cut(llm: LLM) -> None:
     reason = reply.result["finish_reason"]
     if reason == "length":
         uncut = completions.find_uncut(llm, reply, max_tokens=limit)
-        reply = expect.applicable(uncut, "the model may have a maximum of its own")
+        reply = expect.applicable(uncut, "the model may have its own maximum")
     expected = "a reason other than length"
     expect.check(reason != "length", expected, found=reason, path="result.finish_reason", on=[reply])
 

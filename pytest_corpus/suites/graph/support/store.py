@@ -1,6 +1,6 @@
 """The nodes and edges that the suite wrote. If there are many, it deletes those that no test needs (R115)."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -98,9 +98,9 @@ class GraphStore(Store):
     def _free_space_for_others(self) -> bool:
         """Delete data of ended tests while other tests go on; return True if there is not much data any more."""
         if not (self._shared.crowded or self._graph.settle_time.seconds):
-            kept = self._graph.seed_ids  # those of tenants, too: nothing writes them again while tests go on
             with suppress(*UNCALLABLE, Outage):
-                list(self._delete_things(lambda thing: not (self.lasts(thing) or thing[1] in kept), FEW_ITEMS))
+                # Seeds of tenants stay, because no test writes them again while others go on.
+                self._delete_unneeded(FEW_ITEMS, kept=self._graph.seed_ids)
         return not self.has_much_data
 
     def lasts(self, thing: Thing) -> bool:
@@ -127,9 +127,9 @@ class GraphStore(Store):
             with self._graph.settling.reading_at_once():
                 self._delete_unneeded(least)
 
-    def _delete_unneeded(self, least: int = 1) -> bool:
+    def _delete_unneeded(self, least: int = 1, kept: Container[str] = ()) -> bool:
         """Delete unneeded items of earlier tests, at least `least` in a request; return True if any were deleted."""
-        return any([*self._delete_things(lambda thing: not self.lasts(thing), least)])
+        return any([*self._delete_things(lambda thing: not self.lasts(thing) and thing[1] not in kept, least)])
 
     def remove_leftovers(self, until: float) -> None:
         self.written.change_records(self.written.select(*EXISTING_STATES, State.STUCK), state=State.OLD, use=Use.ANY)
