@@ -134,10 +134,16 @@ def names(component: str) -> list[str]:
 
 
 def unknown(component: str) -> set[str]:
-    """The names in the file that no journal of a run has noted: `sweep` would not find them."""
+    """The names in the file that no journal of a run has noted, or that are not the suite's: `sweep` leaves them."""
     journals = [leftovers.read_file(path) for path in Path(leftovers.FOLDER).glob("*.jsonl")]
-    noted = {place: set(names) for journal in journals if journal for place, names in journal.names.items()}
-    named: set[str] = set().union(*noted.values())
+    named = {
+        name
+        for journal in journals
+        if journal
+        for names in journal.names.values()
+        for name in names
+        if leftovers.run_of(name) == journal.run or name == leftovers.uuid_of(journal.run)
+    }
     spaces = [(name, space) for each in stored(component).values() for name, space in each.items()]
     if component == "vector":
         inside = {key for name, space in spaces if name not in named for key in space.items}

@@ -1,6 +1,6 @@
 """The data that a run wrote into an adapter's store and has not deleted, in memory and in a file.
 
-Every name that the suite makes begins with `corpusrunRUN` and the mark of a process. The protocol has no operation
+Every name that the suite makes contains `corpusrunRUN` and the mark of a process. The protocol has no operation
 that lists namespaces, so a run appends each name to the file before the write, and removes the file when nothing is
 left. After a SIGKILL, `pytest-corpus sweep` deletes the names in the file.
 """
@@ -75,10 +75,12 @@ def began_at(run: str) -> float | None:
 
 def run_of(name: str) -> str | None:
     """Return the run that made a thing with this name, in any letter case; None if the suite did not make it."""
-    first, ours, rest = name.lower().partition(PREFIX)
-    run = rest[: RANDOM_DIGITS + TIME_DIGITS]  # the mark of a process follows
-    began = began_at(run) if ours and not first else None
-    return run if began is not None and EARLIEST < began < time.time() + AHEAD_S else None
+    for rest in name.lower().split(PREFIX)[1:]:  # some ids have other characters before the prefix
+        run = rest[: RANDOM_DIGITS + TIME_DIGITS]  # the mark of a process follows
+        began = began_at(run)
+        if began is not None and EARLIEST < began < time.time() + AHEAD_S:
+            return run
+    return None
 
 
 def uuid_of(run: str) -> str:
