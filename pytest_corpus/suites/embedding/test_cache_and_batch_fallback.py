@@ -126,7 +126,7 @@ def test_a_cached_vector_stays_with_its_norm(embedding: Embedding, operations: t
 @pytest.mark.parametrize("operation", ["embed", "embed_batch"])
 @pytest.mark.parametrize("first", ["short", "long"])
 def test_a_cached_answer_has_its_own_flag(embedding: Embedding, first: str, operation: str) -> None:
-    """A text beyond the limit and its truncated form have their own `truncated`, in either order."""
+    """The results for a long text and for its truncated form each have the right `truncated`, in either order."""
     require_truncation(embedding)
     embedding.require(operation)
     long = embedding.text_of(embedding.length_above_limit(9))
@@ -281,7 +281,7 @@ def test_a_failed_text_has_the_class_of_its_failure(embedding: Embedding, kind: 
 @pytest.mark.requirement("EMB-BATCH-16")
 @pytest.mark.parametrize("position", [0, 1, 3])
 def test_a_failed_text_does_not_take_over_the_failure_of_the_batch(embedding: Embedding, position: int) -> None:
-    """If a batch fails with an outage and then one text with a content filter, a bad request is reported."""
+    """If the whole batch fails with an outage, and then one text is filtered, the text is reported as BadRequest."""
     _, _, reply, _ = caching.failing_batch(embedding, "content_filtered", position, "fallback", "unavailable")
     families = {family_of(failure) for failure in caching.reported_failures(reply)}
     expect.check(

@@ -63,7 +63,7 @@ def test_statistics_are_counters(embedding: Embedding) -> None:
     ("name", "operation"), [("total_requests", "embed"), ("total_texts", "embed"), ("total_texts", "embed_batch")]
 )
 def test_statistics_move(embedding: Embedding, name: str, operation: str) -> None:
-    """After some texts, alone or in a batch, the total has grown by at least the number of texts."""
+    """After some texts are embedded, alone or in a batch, the total has grown by at least their number."""
     embedding.require("get_stats", operation)
     many, *statistics = embed_between_statistics(embedding, operation)
     before, after = (each.get(name) for each in statistics)

@@ -32,7 +32,7 @@ from pytest_corpus.suites.shared.claims.propagation import TestPropagation
 from pytest_corpus.suites.shared.contexts import new_tenant_context
 
 SAID = ("message", "detail", "details", "code", "error", "metadata")
-"""The keys with which a failed text is explained."""
+"""The keys of a failed item that explain the failure."""
 
 
 @pytest.mark.requirement("EMB-OBS-2")

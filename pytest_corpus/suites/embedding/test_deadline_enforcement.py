@@ -29,7 +29,7 @@ from pytest_corpus.suites.shared.claims.deadlines import (
 
 @pytest.mark.requirement("COM-DEADLINE-4")
 def test_a_hanging_batch_ends_in_a_deadline(embedding: Embedding) -> None:
-    """If the provider hangs, a batch is refused, or reports its texts, at most a second after its budget."""
+    """If the provider hangs, a batch is refused or reports failed texts, at most a second after the deadline."""
     embedding.faults.provider_op("embed_batch")
     require_deadline_support(embedding, "embed_batch", invoke_expired(embedding, "embed_batch"))
     retry_if_late(partial(expect_hanging_batch_in_time, embedding))

@@ -27,7 +27,7 @@ from pytest_corpus.suites.shared.claims.capabilities import TestModels
 from pytest_corpus.suites.shared.claims.tokens import NO_STRINGS
 
 GENERATED = 6
-"""The number of generated texts, and of words of the vocabulary."""
+"""The number of generated texts, and the number of unusual words."""
 
 OPTIONS: tuple[dict[str, Any], ...] = ({}, {"truncate": True}, {"truncate": False}, {"normalize": False})
 
@@ -227,7 +227,7 @@ def test_a_null_option_does_no_harm(embedding: Embedding, name: str) -> None:
 @pytest.mark.parametrize("operation", OPERATIONS)
 @pytest.mark.parametrize("model", ["missing", "empty"])
 def test_a_missing_model_is_refused(embedding: Embedding, requirement: str, model: str, operation: str) -> None:
-    """Without `model`, a default model is used or the request is bad; an empty name may count as unknown."""
+    """Without `model`, a default model answers or the request is refused; an empty name may also count as unknown."""
     embedding.require(operation)
     args = embedding.requests.with_text(operation, embedding.cut_to_limit("hi"), model="")
     if model == "missing":

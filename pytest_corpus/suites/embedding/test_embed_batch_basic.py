@@ -30,7 +30,7 @@ MANY_TEXTS = 1_500
 """Far more than a small limit, but few enough to send."""
 
 SMALL, PAGES = 8, 20
-"""The maximum number of texts in a small batch, and a number that a provider may have to split into requests."""
+"""The size of a batch that exceeds any small limit, but is not too large to send."""
 
 
 @core("EMB-BATCH-1")

@@ -190,7 +190,7 @@ def require_normalizing_embed(embedding: Embedding, model: str) -> None:
 
 
 def expect_not_normalized(embedding: Embedding, operation: str, text: str, **changed: Any) -> None:
-    """Check that `normalize` is NOT_SUPPORTED, or answered with the unit vector of a source that normalizes."""
+    """Check that `normalize` is refused with NOT_SUPPORTED. A source that always normalizes may return unit vectors."""
     reply = embedding.ask(operation, text, normalize=True, **changed)
     if embedding.capabilities.flag("normalizes_at_source") is True and not reply.is_error:
         vectors = (

@@ -77,7 +77,7 @@ def test_a_text_within_the_limit_is_accepted_everywhere(embedding: Embedding, ho
 @core("EMB-TRUNC-3")
 @pytest.mark.parametrize("how", list(truncation.BEYOND))
 def test_a_text_that_may_not_be_cut_is_refused(embedding: Embedding, how: str) -> None:
-    """With `truncate` false, a text beyond the limit is TEXT_TOO_LONG, every time."""
+    """With `truncate` false, a text beyond the limit is refused with TEXT_TOO_LONG, every time."""
     truncation.require_truncation(embedding)
     for others in truncation.truncation_options(embedding, how):
         reply = embedding.embed_once(truncation.too_long_text(embedding, how), truncate=False, **others)
@@ -131,8 +131,8 @@ def test_what_is_left_is_within_the_limit(embedding: Embedding, operation: str, 
 def test_a_text_is_cut_between_characters(embedding: Embedding, start: str) -> None:
     """A text of four-byte characters is truncated between two characters.
 
-    Whatever unit the limit counts, a cut exactly at the limit would split a character of one of the two texts. If it
-    counts words, neither text is too long.
+    The two texts start differently. So a cut exactly at the limit would split a character of one of them, whatever
+    unit the limit counts. If the limit counts words, neither text is too long.
     """
     truncation.require_truncation(embedding)
     text = f"{start}{ASTRAL * embedding.length_above_limit(1)}"
@@ -229,7 +229,7 @@ def test_a_batch_cuts_as_embed_does(embedding: Embedding, how: str, where: str) 
 @core("EMB-TRUNC-9")
 @pytest.mark.parametrize(("how", "where"), [("one_more", "only"), ("one_more", "last"), ("twice", "first")])
 def test_a_batch_refuses_a_text_that_may_not_be_cut(embedding: Embedding, how: str, where: str) -> None:
-    """With `truncate` false, a text beyond the limit is TEXT_TOO_LONG, alone or for the whole batch."""
+    """With `truncate` false, a text beyond the limit, or its whole batch, is refused with TEXT_TOO_LONG."""
     truncation.require_truncation(embedding)
     require_batch_size(embedding, 2, least=1 if where == "only" else 2)
     text, good = truncation.too_long_text(embedding, how), embedding.cut_to_limit("river")

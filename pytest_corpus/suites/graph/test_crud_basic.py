@@ -68,13 +68,13 @@ SCALARS: dict[str, Any] = {
     "line_ends": "one\r\ntwo\rthree\n",
 }
 SECOND_CASE = "case"
-"""The key that may be refused, because another one differs in letter case alone (R138)."""
+"""The key that may be refused, because another key differs from it only in letter case (R138)."""
 
 KEYS = {"cle\u0301": 1, "cl\u00e9": 2, "a.b": 3, "a b": 4}
 """Ends of keys that may be refused, but not changed (R138)."""
 
 IDS = {**WORDS, **INJECTIONS}
-"""Words in ids."""
+"""Words that stand in ids."""
 
 NOT_FINITE: dict[str, Any] = {
     "nan": math.nan,
@@ -275,7 +275,7 @@ def test_what_is_not_a_list_of_nodes_is_refused(graph: Graph, bad: BadArguments)
 
 
 class TestBadItems:
-    """Refused items, and the other items of their requests."""
+    """Requests in which some items must be refused."""
 
     @core("GRA-NODE-7")
     @pytest.mark.parametrize(
@@ -321,7 +321,7 @@ class TestBadItems:
 
 
 class TestModel:
-    """Random sequences."""
+    """Random sequences of writes."""
 
     @pytest.mark.requirement("GRA-MODEL-1")
     def test_any_sequence_of_writes_adds_up(self, graph: Graph) -> None:

@@ -97,7 +97,7 @@ def test_a_deleted_node_stays_deleted(graph: Graph) -> None:
 
 @core("GRA-DELETE-2")
 def test_deleted_edges_are_gone(graph: Graph) -> None:
-    """Deleted edges are not shown, even from the end of a long list; the other edges and all nodes stay."""
+    """A deleted edge is not shown, even if its id was the last of a long list; other edges and all nodes stay."""
     graph.require("delete_edges")
     edges.require_edge_readers(graph)
     sandbox, values = edges.link_nodes(graph)
@@ -214,7 +214,7 @@ def test_a_node_that_is_deleted_twice_at_once_is_counted_once(graph: Graph) -> N
 @pytest.mark.core
 @arguments_of("GRA-DELETE-7", "GRA-DELETE-10")
 def test_what_is_not_a_delete_is_refused(graph: Graph, bad: BadArguments) -> None:
-    """A delete is refused if it does not name `ids`, a list of strings, or a `filter`, an object."""
+    """A delete must name `ids` (a list of strings) or `filter` (an object); any other delete is refused."""
     bad.expect_refused(graph)
 
 

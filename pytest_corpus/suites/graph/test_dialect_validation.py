@@ -75,7 +75,7 @@ def test_every_listed_dialect_follows_edges(graph: Graph) -> None:
 @deciding("operation", query="GRA-DIALECT-4", stream_query="GRA-DIALECT-5")
 @pytest.mark.parametrize("form", ["no-such-dialect", "{known}-ext", "sparql\u00fc", "x"])
 def test_an_unknown_dialect_is_not_supported(graph: Graph, form: str, operation: str) -> None:
-    """A query in an unlisted dialect is NOT_SUPPORTED, even if its name resembles a listed one."""
+    """A query in an unlisted dialect is refused with NOT_SUPPORTED, even if its name resembles a listed one."""
     graph.require(operation)
     plain = graph.question("group", group=graph.seeds.group)
     expect.refusal(graph.invoke(operation, {**plain, "dialect": form.format(known=graph.dialect)}), "NotSupported")

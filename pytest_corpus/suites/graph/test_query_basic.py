@@ -218,7 +218,7 @@ def test_a_feature_that_is_not_offered_is_refused_permanently(graph: Graph) -> N
 
 @pytest.mark.requirement("GRA-QUERY-7")
 def test_a_text_that_is_not_a_query_is_a_parse_error(graph: Graph) -> None:
-    """The subtype of the refusal is QueryParseError."""
+    """A text that is not a query of the dialect is refused with the subtype QueryParseError."""
     graph.require("query")
     for _, reply in queries.send_broken_queries(graph):
         expect.refusal(reply, "QueryParseError")

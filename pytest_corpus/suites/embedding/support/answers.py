@@ -130,19 +130,19 @@ def statistics_problems(result: Mapping[str, Any]) -> Violations:
 
 
 PLAIN = 64
-"""Every adapter without a smaller limit must embed this many ASCII characters."""
+"""A text of this many ASCII characters must be embedded by every adapter that states no smaller limit."""
 
 NORMALIZED = {"embed": "EMB-NORM-1", "embed_batch": "EMB-NORM-2", "stream_embed": "EMB-NORM-3"}
-"""The requirement that an operation normalizes."""
+"""For each operation, the requirement that it normalizes vectors."""
 
 ANSWERED = {"embed": "EMB-EMBED-1", "embed_batch": "COM-CAP-6", "stream_embed": "COM-CAP-6"}
-"""The requirement that an operation answers a plain text."""
+"""For each operation, the requirement that it embeds a plain text."""
 
 
 def reason_for_missing_vector(
     texts: Texts, name: str, text: str, reply: Reply | StreamReply, changed: Mapping[str, Any]
 ) -> Undecided:
-    """Return the reason why an answer without a vector does not decide the test. Raises Blocked if it is unreadable."""
+    """Return the reason why an answer without a vector decides nothing. Raises Blocked if the answer is unreadable."""
     expect.readable(reply)
     if reply.is_error:
         expect.known_class(reply)
@@ -155,7 +155,7 @@ def reason_for_missing_vector(
 
 
 def _requirement_of_omission(texts: Texts, name: str, reply: Reply | StreamReply) -> str:
-    """Return the requirement that an answer without a vector violates; empty if it reports the text as failed."""
+    """Return the requirement that an answer without a vector violates; empty if the text is reported as failed."""
     found = all_embeddings_of(expect.finished(reply) if isinstance(reply, StreamReply) else reply)
     if any(True for each in found for _ in non_finite(each.get("vector"))):
         return "COM-NUM-2"
@@ -169,7 +169,7 @@ def _requirement_of_omission(texts: Texts, name: str, reply: Reply | StreamReply
 def _requirement_of_refusal(
     texts: Texts, name: str, text: str, reply: Reply | StreamReply, changed: Mapping[str, Any]
 ) -> str:
-    """Return the requirement that an error violates; empty if the adapter may refuse the text."""
+    """Return the requirement that an error violates; empty if the adapter may refuse this text."""
     flag, refused = texts.capabilities.flag, reply.is_a("BadRequest", "NotSupported")
     sized = texts.can_take_text(text) and (len(text) <= PLAIN or texts.limit is not None)
     if reply.is_a("ResourceExhausted") or not sized or (texts.has_small_limit and refused):

@@ -82,7 +82,7 @@ class EmbeddingAuditor(ComponentAuditor):
                 yield from statistics_problems(result)
 
     def call_findings(self, exchange: Exchange, answers: Sequence[Any]) -> Violations:
-        """Yield the violations of stated sizes, even if the result violates its schema elsewhere."""
+        """Yield the violations of stated dimensions, even if other keys of the result violate the schema."""
         if exchange.op in ("embedding.embed", "embedding.embed_batch"):
             for result in answers:
                 yield from self._dimension_problems(embeddings_of(result))
@@ -113,9 +113,9 @@ class Embedding(EmbeddingCalls):
 
     @reading_separately()
     def models_able_to(self, name: str = "embed") -> list[str]:
-        """Return the listed models that are tried, except those whose entry denies a feature that the operation needs.
+        """Return the first listed models, without models that deny a feature which the operation needs.
 
-        If no models are listed, return the model in plain requests.
+        If no models are listed, return the model of plain requests.
 
         Raises:
             Blocked: `embed` or the operation refuses one of the models.
@@ -137,7 +137,7 @@ class Embedding(EmbeddingCalls):
     def counts_characters(self) -> bool:
         """True if `max_text_length` counts characters: one character more is refused, and the limit itself is not.
 
-        Also true, because of a wrong count, if one character more is embedded and two more are refused.
+        An adapter that miscounts by one is allowed: it embeds one character more and refuses two more.
         """
         limit = self.stated_limit()
         just, more = (self.embed(self.text_of(length), truncate=False) for length in (limit, limit + 1))

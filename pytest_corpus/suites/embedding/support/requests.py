@@ -194,7 +194,7 @@ class EmbeddingCalls(Texts):
         return found
 
     def embed_one_by_one(self, texts: Sequence[str], **changed: Any) -> dict[str, list[float]]:
-        """Return the vector that each text gets in a batch of one text, from a new instance."""
+        """Embed each text in its own batch, on a new instance; return the vectors by text."""
         keys = {text: (text, *sorted(changed.items())) for text in texts}
         missing = [text for text, key in keys.items() if key not in self.shared.vectors]
         other = self.fresh() if missing else self

@@ -14,7 +14,7 @@ LAST_BASIC = "\uffff"
 
 
 class EmbeddingRootCauses(RootCauses[Embedding]):
-    """The root causes of the embedding component. A failing text of emoji explains other failures with emoji."""
+    """The basic requirements of the embedding component. A failure with a plain emoji explains other failures."""
 
     def features(self) -> Iterator[Feature]:
         yield from super().features()

@@ -66,7 +66,7 @@ UNRELATED = (
 
 @dataclass(slots=True)
 class EmbeddingShared(Shared):
-    """The model of plain requests, shared vectors, and the noise between embeddings of one text."""
+    """Data that all tests share: the default model, vectors, and the noise between embeddings of the same text."""
 
     learnt = (*Shared.learnt, "noise")
 

@@ -1,4 +1,4 @@
-"""Reads results of the graph component leniently. Errors in their form are findings about their schemas."""
+"""Reads results of the graph component. A result with a wrong form is read too; the schema tests report the form."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,7 +22,7 @@ def is_namespace_missing(reply: Reply | StreamReply) -> bool:
 
 
 def items_of(result: Any, key: str, *, of: type = Mapping) -> list[Any]:
-    """Return the items of one type in a list of a result. The schema's requirement reports items of other types."""
+    """Return the items of one type in a list of a result. Other items are ignored; the schema test reports them."""
     found = result.get(key) if isinstance(result, Mapping) else None
     return [item for item in found if isinstance(item, of)] if isinstance(found, list) else []
 

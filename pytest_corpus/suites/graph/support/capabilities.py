@@ -28,7 +28,8 @@ WRITES = tuple(f"{what}_{kind}" for what in ("upsert", "delete") for kind in ("n
 class OperationNames:
     """The names of operations in batches and transactions.
 
-    A list of operation names in capabilities decides. Otherwise bare names are tried first, then qualified names.
+    If capabilities list the operations of batches, these names are used. Otherwise `upsert_nodes` is tried before
+    `graph.upsert_nodes`.
     """
 
     def __init__(self, graph: GraphCapabilities) -> None:
@@ -86,7 +87,7 @@ class OperationNames:
 
 
 def _operation_lists(value: Any, key: str = "") -> Iterator[list[str]]:
-    """Yield the lists in capabilities that name operations for batches, but no lists of the adapter's operations."""
+    """Yield the lists of operations for batches in capabilities. Lists of all operations of the adapter are ignored."""
     if isinstance(value, Mapping):
         for name, item in value.items():
             yield from _operation_lists(item, str(name))

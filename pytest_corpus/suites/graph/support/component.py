@@ -23,7 +23,7 @@ from pytest_corpus.suites.graph.support.run_state import GraphShared
 from pytest_corpus.suites.graph.support.store import GraphStore
 
 EXTENSIONS = ("provider_specific", "experimental_features")
-"""The keys of any result that hold an object, if they are there (SCHEMA 10.3, R56)."""
+"""Optional keys of any result; if present, each holds an object (SCHEMA 10.3, R56)."""
 
 ANSWERED_WITH_IDS = ("upsert_nodes", "upsert_edges", "delete_nodes", "delete_edges")
 """The operations that may answer with ids or nothing, unless edition 1.0.0 forbids it (R123)."""

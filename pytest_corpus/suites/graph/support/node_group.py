@@ -13,9 +13,10 @@ WITHOUT_NAMESPACE = (*MANY, "get_schema")
 
 
 class NodeGroup:
-    """Names and calls for a group of nodes in one namespace and of one tenant; None for the default one or no tenant.
+    """A group of nodes in one namespace and of one tenant: their names, and calls for them.
 
-    `graph` is a `GraphCapabilities`, whose module imports this one. Every `corpus_value` that a test writes begins
+    `namespace` is None for the default namespace, `tenant` None for no tenant. `graph` is a `GraphCapabilities`, whose
+    module imports this one. Every `corpus_value` that a test writes begins
     with the same mark, so that the suite recognizes the value in the result of every query.
     """
 

@@ -65,8 +65,8 @@ class Readers:
         """Check that an operation shows nodes correctly, or that no operation does.
 
         Raises:
-            NotApplicable: it is a query of an unknown dialect, and other operations work.
-            Undecided: it does not work.
+            NotApplicable: the operation needs a query, the suite knows no listed dialect, and others work.
+            Undecided: the operation does not work.
         """
         shown = self.correctness_for_nodes()
         self.skip_if_others_work(name, shown)
@@ -76,7 +76,7 @@ class Readers:
         return name
 
     def _shows_new_nodes(self, name: str) -> None:
-        """Check that an operation shows new nodes, which no cache has; before a stream, check a wrong `query`."""
+        """Check that an operation shows new nodes, which no cache has. For a stream, check a wrong `query` first."""
         if name == "stream_query" and self.correctness_for_nodes().get("query") is False:
             self._shows_new_nodes("query")
         sandbox = self._graph.sandbox(own=False)
@@ -85,7 +85,7 @@ class Readers:
             sandbox.expect_values(name, values, "the nodes that were written")
 
     def skip_if_others_work(self, name: str, others: Mapping[str, bool]) -> None:
-        """Check that an operation works. If queries have no known dialect, raises NotApplicable if others work."""
+        """Check that an operation works. If it only lacks a known dialect and others work, raises NotApplicable."""
         try:
             self._graph.require(name)
         except NotAssessed as unknown:
@@ -172,8 +172,8 @@ def _exclude_wrong_edge_readers(
 class GraphSettling(Settling):
     """Measures the delay of writes to nodes, by each operation that shows nodes.
 
-    A group of ids has its own delay, and so have its edges. A request that names no group counts as a read of its
-    namespace or, without one, of the seeds. A test that reads more than this must wait itself.
+    The nodes of each group have their own delay, and so have its edges. A request without ids counts as a read of its
+    namespace; if it names none, as a read of the seeds. A test whose request reads other data must wait itself.
     """
 
     write_independent = frozenset({"capabilities", "health", "upsert_nodes"})
@@ -212,7 +212,7 @@ class GraphSettling(Settling):
         return frozenset((*places, *edges, *_NAMESPACE.findall(args)) if groups else ())
 
     def note(self, request: Any, *, refused: bool = False) -> None:
-        """Note a write. A refused write matters only in a sandbox that a test reads."""
+        """Note a write. A refused write is ignored if it goes to the seeds or to plain nodes."""
         plain = {self._graph.seeds.tag, _edge_group(self._graph.seeds.tag), self._graph.plain.tag}
         if not (refused and isinstance(request, Mapping) and self.places_written(request) <= plain):
             super().note(request, refused=refused)
@@ -304,7 +304,7 @@ class GraphPrerequisites(Prerequisites):
         return self._obstacle_to_delete(name) if name in DELETES and is_refused(reply) else None
 
     def _obstacle_to_nodes(self) -> Blocked | None:
-        """Return the reason why the nodes of plain requests cannot be written; None if they can, or this is unknown."""
+        """Return the reason why the nodes of plain requests cannot be written; None if they can or if it is unknown."""
         graph = self._calls
         if not graph.works("upsert_nodes"):
             obstacle = graph.shared.obstacles.get("upsert_nodes")

@@ -1,8 +1,8 @@
 """The basic requirements of a graph, so that one root cause is one finding.
 
 After a violation in a test, these requirements are tried in their plainest form, once in a run, with new nodes and new
-queries. If no operation shows that a basic requirement holds, it blocks the tests that depend on it. A fault that only
-one operation shows is not among them.
+queries. If no operation shows that a requirement holds, it blocks the tests that depend on it. If only one operation
+shows a fault, the fault blocks no test.
 """
 
 from collections.abc import Iterator, Mapping
@@ -55,14 +55,14 @@ BASICS = {
 """The basic requirements of a graph, the observation if they are broken, and the actions of tests that need them."""
 
 STREAMED = replace(BASICS["GRA-QUERY-2"], needs=frozenset(("stream_query",)))
-"""The same requirement for streams, because a stream has the records of its query."""
+"""GRA-QUERY-2 for streams: if a query does not show a node, this explains failures of `stream_query` too."""
 
 ALL = ("GRA-NODE-1", "GRA-NODE-12", "GRA-NODE-3")
 """The requirements on which all other tests depend."""
 
 
 class GraphRootCauses(RootCauses[Graph]):
-    """The basic requirements of a graph."""
+    """The basic requirements of a graph. A violation of one of them explains the failures of many tests."""
 
     def failing_basics(self) -> Iterator[BasicRequirement]:
         graph = self.subject
@@ -118,14 +118,14 @@ def _try_nodes(graph: Graph) -> Iterator[str]:
 
 
 def _check_kept_texts(graph: Graph) -> Iterator[str]:
-    """Yield the requirement on keeping the texts of properties if it is violated and nodes can be listed."""
+    """Yield GRA-NODE-9 if a listed node has changed texts in its properties."""
     graph.require("upsert_nodes", "bulk_vertices")
     if words.changed_properties(graph.sandbox()):
         yield "GRA-NODE-9"
 
 
 def _try_queries(graph: Graph) -> Iterator[str]:
-    """Yield the requirement on a new query for a node if it is violated and other operations show the node."""
+    """Yield GRA-QUERY-2 if a new query does not show a node that other operations show."""
     if _hides_node(graph, "query"):
         yield "GRA-QUERY-2"
 
@@ -175,7 +175,7 @@ def _try_edges(graph: Graph) -> Iterator[str]:
 
 
 def _find_edge_fault(sandbox: GraphSandbox, edge: Mapping[str, Any]) -> str | None:
-    """Return the violated requirement on keeping the label and the properties of the only edge from `a`."""
+    """Return the requirement that is violated if the label or a property of the only edge from `a` changed, or None."""
     asked = [reader for reader in ASKING if sandbox.graph.works(reader)]
     for shown in call_or_none(sandbox.relationships, "a") or ():
         if shown.get("label") != edge["label"] and not any(
@@ -223,7 +223,7 @@ def _succeeds(sandbox: GraphSandbox, name: str, **args: Any) -> bool:
 
 
 def _whole_nodes(sandbox: GraphSandbox, name: str, node: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return a node, found by its value, as each operation that returns whole nodes shows it."""
+    """Return the copies of a node in a list of nodes and in a traversal. The node is recognized by its value."""
     listed_nodes = call_or_none(sandbox.list_nodes) if sandbox.graph.works("bulk_vertices") else None
     reached = call_or_none(sandbox.traverse, name) if sandbox.graph.works("traversal") else None
     shown = [*(listed_nodes or ()), *items_of(reached, "nodes")]
@@ -248,7 +248,7 @@ def _are_edges_missing(sandbox: GraphSandbox, expected_targets: Mapping[str, Map
 
 
 def _fails_to_read(sandbox: GraphSandbox, reader: str) -> bool:
-    """True if reading a namespace without a write gives an error other than a permanent refusal."""
+    """True if reading a namespace to which nothing was written gives an error that is not a permanent refusal."""
     reply = sandbox.ask_for_all(reader)
     expect.readable(reply)
     return reply.is_error and not reply.is_a("BadRequest", "IndexNotReady")

@@ -18,7 +18,7 @@ from pytest_corpus.text.values import strings_of
 WRITES = {"upsert_nodes": "nodes", "upsert_edges": "edges"}
 
 MANY = {"batch": "ops", "transaction": "operations"}
-"""The operations that contain other operations, and the argument with these."""
+"""The operations that contain other operations, and the argument that holds the list of operations."""
 
 UNKNOWN = Dialect("", {}, certain=False)
 """A dialect that the suite does not know."""
@@ -49,7 +49,7 @@ class Dialects:
         return (dialect, purpose) in self._taken
 
     def attempt(self, purpose: str, dialect: str, attempt: Callable[[str], Reply]) -> tuple[str, list[Reply]]:
-        """Return the first spelling of a query that is not refused; or the most usual one, and the refusals of all.
+        """Return the first spelling that is not refused. If all are, return the most usual one and the refusals.
 
         Args:
             attempt: sends a query with this text.
@@ -91,7 +91,7 @@ class Dialects:
 
 
 LOOKING = "looking"
-"""The test read back: by a query, a stream, a list of nodes or a traversal."""
+"""The test read written data by a query, a stream, a list of nodes or a traversal."""
 
 SEVERAL_NODES, SEVERAL_EDGES = "several nodes", "several edges"
 """Several nodes, or edges, were written in one request."""

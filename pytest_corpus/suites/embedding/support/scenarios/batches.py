@@ -43,7 +43,7 @@ MOST_TEXTS = 2_048
 
 
 def class_of(failure: Mapping[str, Any]) -> str | None:
-    """Return the class that a failed item names in `error`, by its name or its code, or None."""
+    """Return the error class that a failed item names in `error`, by name or by code; None if it names no class."""
     error = failure.get("error")
     if not isinstance(error, str):
         return None
@@ -226,7 +226,7 @@ def arrange_texts(embedding: Embedding, how: str, many: int) -> list[str]:
 
 
 def refused_kinds(embedding: Embedding) -> tuple[str, ...]:
-    """Return the kinds of words that look like an attack, if a content filter refuses them (ERRORS 6.2)."""
+    """Return the kinds of words that a content filter refuses because they look like an attack (ERRORS 6.2)."""
     attacks = " ".join(fill_in(INJECTIONS, "w").values())
     return (*INJECTIONS,) if embedding.embed_once(embedding.cut_to_limit(attacks)).is_a(*FILTERED) else ()
 
@@ -285,7 +285,7 @@ def expect_texts_back(embedding: Embedding, operation: str, *, exact: bool) -> N
 
 
 def require_scripts(embedding: Embedding, *texts: str) -> None:
-    """Check that `embed` accepts these texts. A refusal is the finding of EMB-EMBED-4."""
+    """Check that `embed` accepts these texts. If it does not, EMB-EMBED-4 is violated."""
     for text in texts:
         if not text.isascii():
             reply = embedding.embed_once(embedding.cut_to_limit(text))
@@ -315,7 +315,7 @@ def streamed_vector(embedding: Embedding, text: str, **changed: Any) -> list[flo
 
 
 def refusal_classes(embedding: Embedding, argument: str) -> tuple[str, ...]:
-    """Return the classes that refuse a wrong type; NOT_SUPPORTED is one of them if the option is not claimed."""
+    """Return the error classes for a value of the wrong type, with NOT_SUPPORTED if the option is not claimed."""
     flag = {"normalize": "supports_normalization", "truncate": "supports_truncation"}.get(argument)
     unclaimed = flag is not None and embedding.capabilities.flag(flag) is not True
     return ("BadRequest", "NotSupported") if unclaimed else ("BadRequest",)

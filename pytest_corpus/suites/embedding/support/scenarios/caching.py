@@ -22,7 +22,7 @@ from pytest_corpus.suites.embedding.support.texts import FILLER
 from pytest_corpus.suites.shared.contexts import new_key_context, new_tenant_context
 
 CACHED = {"normalize": "EMB-CACHE-3", "model": "EMB-CACHE-2", "truncate": "EMB-CACHE-4"}
-"""The requirement that a cache violates if it confuses requests that differ in this argument; else EMB-CACHE-1."""
+"""By argument, the requirement that a cache violates if it ignores this argument. Other arguments: EMB-CACHE-1."""
 
 CACHES = ("EMB-CACHE-1", *CACHED.values())
 
@@ -69,10 +69,10 @@ def is_shared_without_key(embedding: Embedding, operation: str) -> bool:
 
 
 def uncached_instance(embedding: Embedding) -> Embedding:
-    """Return an instance with an empty cache, or this instance if no other exists and it just called the provider.
+    """Return a new instance with an empty cache, or this instance if its last answer came from the provider.
 
     Raises:
-        NotAssessed: the factory always returns this instance, and its cache may have answered.
+        NotAssessed: the factory creates no new instance, and the cache of this one may have answered.
     """
     embedding.require_new_texts()
     fresh = embedding.fresh()
@@ -84,7 +84,7 @@ def uncached_instance(embedding: Embedding) -> Embedding:
 
 
 def expect_other_vector(embedding: Embedding, found: Vector, first: Vector, ask: Callable[[Embedding], Vector]) -> None:
-    """Check that a vector differs from the vector of the first request, or is correct although it is equal.
+    """Check that a vector differs from the vector of the first request. An equal vector must be the correct one.
 
     Args:
         ask: asks an instance with an empty cache for the correct vector.
@@ -108,7 +108,7 @@ def expect_own_vector(embedding: Embedding, found: Vector, first: Vector, truth:
 
 
 def text_after_truncation(embedding: Embedding, text: str) -> str:
-    """Return the part of a text that remains after truncation, as another instance reports it, or its beginning."""
+    """Return the part of a text that another instance keeps if it truncates the text; if unknown, the beginning."""
     fresh = embedding.fresh()
     if fresh.client is embedding.client:
         return text[: embedding.stated_limit()]
@@ -131,8 +131,8 @@ def expect_different_answers_under_key(
         found: the requirement that is violated if the answers are also the same without a key.
 
     Raises:
-        Blocked: the answers are also the same without a key.
-        NotAssessed: the answers are the same without a key, too, and no requirement explains this.
+        Blocked: without a key the answers are the same too, and this violates `found`.
+        NotAssessed: without a key the answers are the same too, and this violates no requirement.
     """
     ctx = new_tenant_context()
     with expect.resting_on("COM-CTX-3"):
@@ -278,7 +278,7 @@ def batch_with_fallback(
         the instance, the texts and the answer.
 
     Raises:
-        NotApplicable: the batch is refused, or its texts are never embedded as a whole.
+        NotApplicable: the batch is refused, or the adapter never sends all texts in one call.
     """
     many = require_batch_size(embedding, 5)
     embedding.faults.provider_op("embed_batch")

@@ -18,7 +18,7 @@ CUT = {"embed": "EMB-TRUNC-1", "embed_batch": "EMB-TRUNC-8", "stream_embed": "EM
 """The requirement that an operation truncates a text that is too long."""
 
 DENIED = ("TextTooLong", "NotSupported")
-"""The classes that refuse a text that is too long if truncation is not offered (R29)."""
+"""The error classes for a text that is too long, if truncation is not offered (R29)."""
 
 
 @remembered
@@ -38,7 +38,7 @@ def text_within_limit(embedding: Embedding, how: str) -> str:
 
 
 def require_truncation(embedding: Embedding) -> None:
-    """Check that truncation is offered. Raises NotApplicable if it is denied, or refused without a claim."""
+    """Check that truncation is offered. Raises NotApplicable if it is not claimed and the adapter refuses it."""
     embedding.require("embed")
     flag = embedding.capabilities.flag("supports_truncation")
     if flag is False or (flag is None and embedding.embed_once(too_long_text(embedding, "one_more")).is_a(*DENIED)):
@@ -98,7 +98,7 @@ def possible_parts(embedding: Embedding, text: str, reply: Reply) -> list[str]:
     """Return the parts of a truncated text that may be left: the reported part, or else its beginning and its end.
 
     Raises:
-        NotApplicable: no text is reported, and the limit does not count characters.
+        NotApplicable: the remaining part is not reported, and the limit does not count characters.
     """
     limit = embedding.stated_limit()
     most = limit if embedding.counts_characters else len(text)

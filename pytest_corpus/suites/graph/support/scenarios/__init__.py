@@ -1,1 +1,1 @@
-"""Preparations and expectations that several tests share. A preparation that fails raises the test's outcome."""
+"""Preparations and expectations that several tests share. If a preparation fails, it ends the test."""

@@ -28,7 +28,7 @@ class BadArguments:
     Attributes:
         inside: the argument whose only item is wrong; empty if the arguments themselves are wrong.
         change: the change to a plain item or to plain arguments.
-        also: a class besides BadRequest that may refuse the request.
+        also: another error class, besides BadRequest, that is allowed.
     """
 
     requirement: str

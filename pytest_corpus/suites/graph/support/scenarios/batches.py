@@ -26,7 +26,7 @@ MOST_OPS = 6_000
 """The suite does not test a larger limit."""
 
 SIZES = (2, 1, 3)
-"""The number of nodes that each operation of a sound batch writes."""
+"""The number of nodes that each operation of a valid batch writes."""
 
 UNUSABLE: dict[str, dict[str, Any]] = {
     "unknown_operation": {"op": "no_such_operation", "args": {"ids": ["no-such-node"]}},
@@ -218,7 +218,7 @@ def expect_order(counts: list[int | None], sizes: list[int]) -> None:
 
 
 COUNT, ODD, CROWD = 11, 6, 105
-"""The number of nodes to list in pages, the number of unusual ids among them, and more than a page holds."""
+"""The number of listed nodes, the number of unusual ids among them, and a number of nodes that needs several pages."""
 
 PREDICATES: dict[str, Any] = {"greater": {"$gt": 1}, "choice": {"in": [2]}, "list": [2], "null": None}
 """Terms of a filter. As predicates, they select nodes with the value 2, or no nodes, but never nodes with 1."""

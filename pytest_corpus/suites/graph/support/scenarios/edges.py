@@ -21,7 +21,7 @@ def require_edge_readers(graph: Graph) -> list[str]:
 
 
 def link_nodes_for_reader(graph: Graph, edge_reader: str) -> tuple[GraphSandbox, dict[str, str]]:
-    """Return three nodes of which two are linked, if an operation shows their edge."""
+    """Write three nodes and link two of them. Raises Undecided or Violation if `edge_reader` does not show the edge."""
     graph.require("upsert_nodes", "upsert_edges")
     known = graph.readers.for_edges()
     graph.readers.skip_if_others_work(edge_reader, dict.fromkeys(known, True))
@@ -90,7 +90,7 @@ def expect_item_refused(reply: Any, *also: str) -> None:
 
 
 def expect_failure_class(failure: Any, *families: str) -> None:
-    """Check that a failed item names one of these classes, if it names a class of the taxonomy."""
+    """If a failed item names a class of the taxonomy, check that it is one of these classes."""
     named = next(iter(error_names(failure)), None)
     right = named is None or any(is_a(named, family) for family in families)
     expect.check(right, f"a failure of class {' or '.join(families)}", str(named), "failures.error")
@@ -103,7 +103,7 @@ EDGES = {LOOP: (("a", "a"),), PARALLEL: (("a", "b"), ("a", "b"))}
 
 
 def accepts_edges(graph: Graph, kind: str) -> bool:
-    """True if a graph accepts edges of a kind, or does not refuse them permanently."""
+    """True if a graph does not permanently refuse edges of a kind, such as loops."""
     known = graph.shared.edge_kinds
     if kind not in known:
         with inputs.fact_scope(f"graph {kind}"):

@@ -39,7 +39,7 @@ TRICKY = {
 """Values that have a meaning if they are written into the text of a query."""
 
 INJECTIONS = ("quoted", "closing", "steps", "backslash_quote")
-"""The kinds of these values that end a text, a condition or a step of a query."""
+"""The kinds of `TRICKY` values that end a text, a condition or a step of a query."""
 
 MORE_WORDS = 5
 """The number of words of the vocabulary that are also values of parameters; the seed chooses them."""
@@ -167,7 +167,7 @@ def send_broken_queries(graph: Graph) -> list[tuple[dict[str, Any], Reply]]:
 
 
 def change_query(graph: Graph, kind: str) -> dict[str, Any]:
-    """Return a plain query with one argument changed or left out. With wrong parameters, its text uses none."""
+    """Return a query with one wrong or missing argument. If `params` is wrong, the query uses no parameters."""
     whole = {**graph.requests.minimal("query"), **BAD_QUERIES[kind]}
     quoted = graph.question("literal")
     asked = "{literal}" in quoted["text"] and graph.dialects.obstacle("literal", str(graph.dialect)) is None
@@ -177,7 +177,7 @@ def change_query(graph: Graph, kind: str) -> dict[str, Any]:
 
 
 MOST_DEPTH = 30
-"""A larger maximum of the depth is not tested to its end."""
+"""If the stated maximum depth is larger, the suite does not test it."""
 
 CHAIN = 4
 

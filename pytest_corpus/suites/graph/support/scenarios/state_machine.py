@@ -23,7 +23,7 @@ PAIRS = (("a", "b"), ("b", "c"), ("c", "a"), ("a", "a"), ("d", "b"))
 EXAMPLES, STEPS = 3, 8
 SLOW_STEPS = 6
 SLOW_S = 0.004
-"""An adapter whose fastest call takes longer gets shorter sequences, and one with late writes a single sequence."""
+"""If the fastest call takes longer, sequences of writes are shorter."""
 
 Write = tuple[str, str, tuple[str, str]]
 """A kind of write, the name of a node, and the ends of an edge."""
@@ -213,7 +213,7 @@ def rules_of(graph: Graph) -> list[Rule[GraphContents]]:
         return chance.choice(KINDS), chance.choice(NAMES), chance.choice(pairs)
 
     def take_and_compare(trial: Trial[GraphContents], act: Callable[[GraphContents], None], *writes: Write) -> None:
-        """Carry out a step, then compare nodes or edges, alternately. If reads wait, compare both after five steps."""
+        """Carry out a step, then compare nodes or edges in turn; if writes are visible late, both every five steps."""
         before = len(trial.calls)
         trial.take_step(Step(act, names=names_of(*writes)))
         if len(trial.calls) > before:
