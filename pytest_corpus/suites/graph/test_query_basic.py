@@ -31,7 +31,7 @@ BINDING = deciding("operation", query="GRA-QUERY-3", stream_query="GRA-STREAM-4"
 """The operations that take a text, and the requirement of each."""
 
 MOST_TEXT = 2_000_000
-"""A longer query is not sent only to see that it is refused."""
+"""If the stated limit is larger, the suite does not test it, because the query would be too long."""
 
 
 @core("GRA-QUERY-1")

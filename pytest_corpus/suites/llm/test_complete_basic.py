@@ -28,7 +28,7 @@ BEGUN = {
     **dict.fromkeys(("last_message", "shorter", "order"), "turns"),
     **dict.fromkeys(("name", "letter_case", "spaces"), "one"),
 }
-"""The kinds of similar conversations that can follow the same cached conversation."""
+"""By kind of similar conversation: the name of the cached conversation, which several kinds share."""
 
 ALIKE = (*BEGUN, "joined", "role", "far_end", "normal_form")
 """All kinds of similar conversations."""
@@ -40,7 +40,7 @@ ROOM = 64
 """A `max_tokens` that a short answer does not use up."""
 
 MOST_WORDS, LONG = 64, 100
-"""A number above that of all words of the vocabulary. Words of `LONG` or more characters are left out."""
+"""A number above the number of words in the vocabulary. Words of `LONG` or more characters are left out."""
 
 RULES = "Answer in plain words. Be brief and friendly. Never mention the weather, the news or the time of day."
 """A long system message."""
@@ -83,7 +83,7 @@ def test_an_answer_without_room_for_text_is_of_the_schema(llm: LLM, requirement:
 @rules("finish_reason LLM-COMPLETE-2, totals LLM-COMPLETE-3, tool_calls LLM-COMPLETE-9, tokens LLM-COMPLETE-10")
 @pytest.mark.parametrize("changed", [{}, {"max_tokens": 1}, {"max_tokens": 64}], ids=["plain", "cut", "ample"])
 def test_a_completion_of_any_length_keeps_the_rule(llm: LLM, changed: dict[str, Any], requirement: str) -> None:
-    """A completion has a documented finish reason, the tool call that it announces, and a usage that adds up."""
+    """A completion has a documented finish reason, the tool call if the reason names one, and a usage that adds up."""
     llm.require("complete")
     reply = llm.complete_once(**{name: llm.limit(value) for name, value in changed.items()})
     llm.require_fit(reply)
@@ -129,7 +129,7 @@ def test_a_completion_that_was_cut_says_so(llm: LLM) -> None:
 
 @pytest.mark.requirement("LLM-COMPLETE-8")
 def test_a_completion_with_room_left_was_not_cut(llm: LLM) -> None:
-    """The reason is not "length" if much of `max_tokens` and of the window is left and other texts are longer."""
+    """The finish reason is not "length" if much of `max_tokens` and the window is left and other texts are longer."""
     llm.require("complete")
     limit = llm.limit(ROOM)
     reply = llm.complete_once(max_tokens=limit)
@@ -222,7 +222,7 @@ def test_a_prompt_well_within_the_window_is_accepted(llm: LLM) -> None:
 @rules("numbers LLM-CONTEXT-3, model LLM-CONTEXT-5")
 @pytest.mark.parametrize("where", ["message", "max_tokens"])
 def test_a_prompt_beyond_the_window_is_explained(llm: LLM, where: str, requirement: str) -> None:
-    """The refusal is a PromptTooLong with the limit, the length and the model, with or without `max_tokens`."""
+    """A prompt beyond the window is refused as PromptTooLong; `details` state the limit, the length and the model."""
     llm.require("complete")
     reply = llm.complete_once(**completions.requests_beyond_window(llm, where)[0])
     completions.require_refused_prompt(llm, reply)

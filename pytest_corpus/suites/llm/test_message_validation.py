@@ -45,7 +45,7 @@ STREAMED = (
     ],
 )
 def test_malformed_messages_are_refused(llm: LLM, messages: Any) -> None:
-    """Each message is an object with one of the four roles, a text, and optional fields of documented types."""
+    """Messages are refused if one is not an object with a known role, a text and optional fields of the right types."""
     llm.require("complete")
     expect_messages_refused(llm, messages)
 
@@ -53,7 +53,7 @@ def test_malformed_messages_are_refused(llm: LLM, messages: Any) -> None:
 @pytest.mark.requirement("LLM-MSG-5")
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_missing_messages_are_refused(llm: LLM, operation: str) -> None:
-    """`messages` is required."""
+    """A request without `messages` is refused."""
     llm.require(operation)
     args = llm.requests.args()
     del args["messages"]

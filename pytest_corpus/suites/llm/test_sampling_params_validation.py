@@ -61,7 +61,7 @@ def test_max_tokens_is_a_whole_number_from_zero_on(llm: LLM, value: float) -> No
 @pytest.mark.parametrize("where", ["low", "middle", "high", "whole"])
 @pytest.mark.parametrize("operation", ["complete", "stream"])
 def test_a_value_within_its_range_is_accepted(llm: LLM, operation: str, name: str, where: str) -> None:
-    """Both ends of a stated range, its middle and an integer in it are accepted; others may be refused (R117)."""
+    """Both ends, the middle and an integer of a stated range are accepted; unclaimed values may be refused (R117)."""
     llm.require(operation)
     expect.applicable(llm.accepts_argument(name, operation), f"{name} is refused permanently")
     value = value_in_range(llm, name, where)

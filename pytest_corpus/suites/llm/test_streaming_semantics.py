@@ -21,7 +21,7 @@ from pytest_corpus.suites.shared.claims.envelopes import TestStreaming
 @pytest.mark.core
 @rules("schema LLM-STREAM-1, increments LLM-STREAM-9, usage LLM-STREAM-2")
 def test_chunks_are_of_the_schema(llm: LLM, requirement: str) -> None:
-    """Each chunk has `is_final` and a `text` that extends earlier texts; the total of its usage is the sum."""
+    """Each chunk has `is_final` and a `text` that extends earlier texts; the total of its usage is the parts' sum."""
     llm.require("stream")
     stream = expect.finished(long_stream(llm))
     if requirement == "LLM-STREAM-2":
@@ -41,7 +41,7 @@ def expect_whole_characters(llm: LLM, stream: StreamReply) -> None:
 
 
 MOST = 5
-"""The larger limit, which is also tried with other models."""
+"""The larger `max_tokens` of the test, which is also tried with other models."""
 
 
 @pytest.mark.requirement("LLM-STREAM-3")

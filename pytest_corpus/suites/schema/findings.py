@@ -19,7 +19,7 @@ def group_by_file(check: Callable[[], Iterable[LintFinding]]) -> dict[str, list[
 
 
 def list_files(files: Callable[[], tuple[str, ...]], folder: str) -> tuple[str, ...]:
-    """Return every file of a table and of its folder. For a missing folder return its name, so that a test fails."""
+    """Return every listed file and every file of the folder; for a missing folder its name, so that a test fails."""
     try:
         return files()
     except OSError:

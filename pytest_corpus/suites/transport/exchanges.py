@@ -142,7 +142,7 @@ def is_refusal(seen: RawExchange) -> bool:
 
 
 def is_offered(subject: Subject, kind: str) -> bool:
-    """True if a plain stream is sent in a format, or at least not declared as another format."""
+    """True if a plain stream succeeds and is not declared as a format other than the requested one."""
     seen = require_answer(stream(subject, kind))
     bodies = seen.bodies
     expect.assessable(not (bodies and is_busy(bodies[0])), Obstacle.STREAM_REFUSED)

@@ -50,7 +50,7 @@ _CHARSET = re.compile(r';\s*charset\s*=\s*"?([^";\s]+)', re.IGNORECASE)
 
 @pytest.mark.requirement("TRA-CALL-1")
 def test_what_is_no_json_is_a_bad_request(subject: Subject) -> None:
-    """Half a JSON object is a BAD_REQUEST, or is ignored on a channel of messages, and the next call works."""
+    """Half a JSON object is answered with BAD_REQUEST, or ignored on a message channel, and the next call works."""
     seen = ask_once(subject, "no json", lambda: send_invalid_json(subject), everywhere=True)
     with show_in_findings(seen):
         bodies, fault = list(answers_to_invalid_input(seen)), seen.answer.fault

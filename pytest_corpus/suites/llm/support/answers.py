@@ -83,6 +83,6 @@ def _count_problem(text: Any, usage: Any) -> Violation | None:
 
 
 def _total_of(usage: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the right total of a usage, and the stated total with its parts, both as words of a finding."""
+    """Return the right total of a usage, and the stated total with its parts, both as texts for a finding."""
     prompt, completion, total = (describe(usage.get(f"{part}_tokens")) for part in ("prompt", "completion", "total"))
     return "prompt_tokens + completion_tokens", f"a total of {total} for {prompt} and {completion}"

@@ -165,7 +165,7 @@ class LLMCapabilities(ContextWindows):
         return BRIEF + 1 if self.usual_limit else self.limit(BRIEF // 2, operation)
 
     def limit(self, tokens: int, operation: str = "complete") -> int:
-        """Return this `max_tokens`; fewer if the adapter refuses it, or the smallest one that it accepts (R117)."""
+        """Return this `max_tokens`, lower if the adapter refuses it, or the lowest that the adapter accepts (R117)."""
         if (
             tokens > BRIEF
             and self.usual_limit
@@ -256,7 +256,7 @@ class LLMCapabilities(ContextWindows):
         return reply
 
     def changed_arguments(self, name: str, changed: Mapping[str, Any]) -> dict[str, Any]:
-        """Return plain arguments with these changes. With tools, omit the token limit, which could cut a call off."""
+        """Return plain arguments with these changes. With tools, omit `max_tokens`, which could cut a tool call off."""
         plain = self.requests.minimal(name)
         if "tools" in changed:
             plain.pop("max_tokens", None)

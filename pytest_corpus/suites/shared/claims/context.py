@@ -62,8 +62,8 @@ UNKNOWN_ARGUMENT: dict[str, Any] = {"vendor_hint": {"a": 1}}
 """An argument that no document defines."""
 
 AHEAD_MS = 20_000
-"""Deadlines that the adapter must pass on leave at least this much time: more than an adapter's own limit for its
-provider, which must not replace the deadline."""
+"""Deadlines that the adapter must pass on leave at least this much time. It exceeds an adapter's own limit for its
+provider, because this limit must not replace the deadline."""
 
 LONGEST: dict[str, Any] = {
     "request_id": "req~1.a_b:" + "x" * 246,
@@ -357,7 +357,7 @@ def new_deadline() -> int:
 
 @remembered_by_all
 def call_with_ample_deadline(subject: Subject, name: str) -> Reply | StreamReply:
-    """Send a plain request with an hour left, or use the successful request with a full context instead."""
+    """Return the answer to a request with an hour left: with a full context if that succeeds, else a plain request."""
     full = call_in_full_context(subject, name)[0]
     return subject.invoke(name, ctx={"deadline_ms": deadline_in(HOUR_MS)}) if full.is_error else full
 

@@ -428,7 +428,7 @@ class TestCancelling:
 
 
 def wait_until(holds: Callable[[], bool]) -> bool:
-    """Wait for a condition as long as an observation would count; return False if it stays false."""
+    """Wait until a condition holds, at most as long as an observation may take; return False if it never holds."""
     until = inputs.monotonic() + LATEST_S
     while not inputs.read("holds", holds):
         if inputs.monotonic() > until:
@@ -443,6 +443,6 @@ def count_abandoned_waits(subject: Subject) -> int:
 
 
 def has_observation(subject: Subject, before: int) -> bool:
-    """True if the principal operation was observed after the first `before` observations."""
+    """True if the principal operation was observed again, not counting the first `before` observations."""
     names = subject.principal, f"{subject.component}.{subject.principal}"
     return any(one.op in names for one in subject.client.metrics.observations[before:])

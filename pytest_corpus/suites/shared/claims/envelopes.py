@@ -150,7 +150,7 @@ def content_of(subject: Subject, stream: StreamReply) -> tuple[str, list[Any]]:
 
 
 def are_mixed(subject: Subject, requests: list[dict[str, Any]], alone: list[tuple[str, list[Any]]]) -> bool:
-    """True if one of two concurrent streams shows content that only the other one has alone."""
+    """True if one of two concurrent streams shows content of the other; `alone` has the content of both."""
     subject.client.provider.plan("slow", times=len(requests), delay_ms=TOGETHER_MS)
     streams = [StreamReply(exchange) for exchange in subject.send_all(requests)]
     subject.client.provider.clear()
@@ -194,7 +194,7 @@ class TestStreaming:
 
     @pytest.mark.requirement("COM-CONC-1")
     def test_streams_at_the_same_time_do_not_disturb_each_other(self, subject: Subject) -> None:
-        """Two concurrent streams show nothing that only the other one has when it runs alone.
+        """Two concurrent streams do not show each other's content.
 
         A model may answer differently each time (R36), so different content alone is not a finding.
         """

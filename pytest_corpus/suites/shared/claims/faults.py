@@ -77,7 +77,7 @@ class TestFaults:
 
     @pytest.mark.requirement("COM-FAULT-1")
     def test_a_second_rate_limit_has_the_class_of_the_first(self, subject: Subject) -> None:
-        """If the provider limits two calls in a row, the second one is ResourceExhausted too."""
+        """If the provider rate-limits two calls in a row, the second error is ResourceExhausted too."""
         name = subject.principal
 
         def send(fresh: Subject) -> Reply | StreamReply:
@@ -264,7 +264,7 @@ def unique_ids() -> dict[str, Any]:
 
 
 def expect_recovery(subject: Subject, name: str, kind: str) -> None:
-    """Check that after a failure of the provider the same request works if it is retryable, or else a new request."""
+    """Check that after a provider's failure the same request works if the error is retryable, else a new request."""
     same = subject.requests.distinct(name)
     retryable = TAXONOMY[str(BY_KIND[kind].canonical)].retry == "yes"
 
@@ -391,7 +391,7 @@ def require_class(subject: Subject, reply: Reply | StreamReply, kind: str, requi
 
 
 def require_stream_class(subject: Subject, stream: Reply | StreamReply, kind: str) -> None:
-    """Check that a failure in a stream has its class; if unary calls fail too, their requirement reports it."""
+    """Check that a failure in a stream has its class. If it is wrong in unary calls too, their requirement blocks."""
     if not stream.is_a(*subject.faults.error_classes(kind)):
         require_class(subject, answer_to_fault(subject, subject.principal, kind), kind, requirement_of(kind))
     require_class(subject, stream, kind, "COM-FAULT-9")

@@ -291,7 +291,7 @@ def reversible_encodings(tenant: str) -> set[str]:
 
 
 SHORT = 7
-"""The length of a short canary: less than the prefix of a long canary that counts as a leak."""
+"""The length of a short canary. It leaks only as a whole; of a long canary, a part already counts as a leak."""
 
 
 class TestIdPrivacy:
@@ -359,7 +359,7 @@ class TestPrivacy:
 
 
 def short_canary_requests(requests: list[Request]) -> Iterator[Request]:
-    """Yield the first request with content, with a canary of seven letters, because short texts are content too."""
+    """Yield the first request with content, in which a canary of seven letters replaces the content."""
     for request in requests:
         text, short = json.dumps(request.args), canary(SHORT)
         if request.canaries["content"] in text:

@@ -133,9 +133,9 @@ def provider_ops_of(subject: Subject, name: str) -> tuple[str, ...]:
 
 
 def reason_not_assessed(subject: Subject, fact: str) -> NotAssessed:
-    """Return the reason why it cannot be assessed if an adapter passes on this context member.
+    """Return the reason why the suite cannot decide if an adapter passes this context member on.
 
-    The suite sees none of the values that the adapter passed on.
+    It applies if the suite has seen no value of the member at the provider.
 
     Raises:
         Undecided: the provider is reached through a tunnel, which cannot see the member.

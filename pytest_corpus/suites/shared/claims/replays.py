@@ -36,7 +36,7 @@ def expect_same_result(first: Reply, again: Reply) -> None:
 
 
 def send_first(call: Callable[[Mapping[str, Any]], Reply], **more: str) -> tuple[dict[str, str], Reply]:
-    """Send the first call under an unusual new key, or a plain one if it is refused; return the context and the reply.
+    """Send the first call under an unusual new key; if it is refused, under a plain key. Return context and reply.
 
     Args:
         call: makes the call in a context.

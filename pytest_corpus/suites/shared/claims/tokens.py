@@ -240,7 +240,7 @@ class TestTokens:
     @pytest.mark.requirement("LLM-TOKENS-6", "EMB-TOKENS-6")
     @pytest.mark.parametrize("kind", list(NO_STRINGS))
     def test_a_text_that_is_no_string_is_refused(self, subject: TokenCounter, kind: str) -> None:
-        """`text` is required and a string."""
+        """A `text` that is missing or not a string is refused."""
         subject.require("count_tokens")
         args = {key: value for key, value in subject.requests.minimal("count_tokens").items() if key != "text"}
         expect.refusal(subject.call("count_tokens", {**args, **NO_STRINGS[kind]}), "BadRequest")

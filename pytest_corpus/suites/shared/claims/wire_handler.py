@@ -258,7 +258,7 @@ class TestWireHandler:
     @pytest.mark.requirement("COM-NUM-1")
     @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf], ids=["nan", "infinity", "minus_infinity"])
     def test_numbers_that_are_not_finite_are_refused(self, subject: Subject, number: float) -> None:
-        """Numeric arguments refuse NaN and infinities. To save calls, every fourth one is sent an infinity."""
+        """Numeric arguments refuse NaN and infinities. To save calls, only every fourth one is sent an infinity."""
         subject.require(subject.principal)
         requests = [each for each in subject.requests.with_number(number) if subject.works(each.op)]
         if math.isinf(number):

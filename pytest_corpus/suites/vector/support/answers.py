@@ -1,4 +1,4 @@
-"""Reads results of the vector component leniently. Errors in their form are findings about their schemas."""
+"""Reads results of the vector component. A result with a wrong form is read too; the schema tests report the form."""
 
 from collections.abc import Mapping
 from typing import Any

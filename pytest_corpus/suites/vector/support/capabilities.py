@@ -71,7 +71,7 @@ class VectorCalls(Subject):
 
     @property
     def dimensions(self) -> int:
-        """The length of plain vectors: as required, if capabilities or errors state it, else small."""
+        """The number of components of plain vectors: as capabilities or errors require, or else a small number."""
         return self.shared.find_once("dimensions", self._find_dimensions)
 
     def _find_dimensions(self) -> int:
@@ -125,7 +125,7 @@ class VectorCalls(Subject):
         return {"vector": direction(degrees, self.dimensions), "top_k": self.limits.cap_matches(3)}
 
     def is_empty_answer(self, reply: Reply | StreamReply) -> bool:
-        """True if an answer to a query is right for an empty namespace: INDEX_NOT_READY, or only its class (R12)."""
+        """True if an answer suits an empty namespace: INDEX_NOT_READY, or UNAVAILABLE without any subtypes (R12)."""
         return reply.is_a("IndexNotReady") or (reply.names == ("Unavailable",) and not self._knows_subtypes)
 
     @property
@@ -199,17 +199,17 @@ class Features:
             return not self._vector.call(name, args).is_a("NotSupported")
 
     def count_words_to_try(self, most: int) -> int:
-        """Return the number of items with words to try, up to `most`: as many as a few upserts and queries can hold."""
+        """Return how many items with words to try, at most `most`: as many as a few upserts and queries can hold."""
         found = self._vector.limits.cap_matches(most + FEW) - FEW if self._vector.dimensions == 1 else most
         return max(FEW, min(most, FEW * (self._vector.limits.most_in_batch or most), found))
 
     def count_namespaces_to_try(self, most: int) -> int:
-        """Return the number of namespaces to try, up to `most`, besides the main one and two of a test."""
+        """Return how many namespaces to try, at most `most`. Room is left for the namespaces that any test may need."""
         room = min(self._vector.limits.most_namespaces, self._vector.shared.room or self._vector.limits.most_namespaces)
         return max(0, min(most, room - MIN_NAMESPACES))
 
     def require_direction(self, metric: str | None = "cosine") -> None:
-        """Check that vectors differ in their direction, for a metric that compares directions."""
+        """Raise NotAssessed for cosine if vectors have one component, because they have no direction to compare."""
         if self._vector.dimensions == 1 and metric == "cosine":
             raise NotAssessed(Obstacle.NO_DIRECTION)
 
@@ -263,7 +263,7 @@ class Features:
             raise Blocked("VEC-UPSERT-18", "an id that is not a UUID is refused", judged_on=(reply.exchange,))
 
     def takes_any_id(self) -> bool:
-        """True if a vector with any text as its id is stored, or if even a vector with a UUID is refused."""
+        """True if any text may be the id of a vector, or if even a UUID is refused, so that the id is not at fault."""
         where, item = self._vector.namespace_arg(self._vector.new_name("corpus")), self._vector.item()
         uuid = {**item, "id": uuid_of(self._vector.settings.run)}
         taken = []

@@ -120,7 +120,7 @@ class Vector(VectorCalls):
     faults: VectorFaults
 
     def sandbox(self, *items: Item, tenant: str | None = None, name: str = "", **options: Any) -> VectorSandbox:
-        """Create a namespace with these vectors, or empty and fill the only one. Raises Blocked on failure."""
+        """Create a namespace with these vectors. If there is only one, empty and fill it. Raises Blocked on failure."""
         ctx = tenant_context(tenant)
         dimensions, metric = options.get("dimensions", self.dimensions), options.get("metric", self.metric)
         self.shared.actions.done |= {RANKING} if "metric" in options else set()
@@ -216,7 +216,7 @@ class Vector(VectorCalls):
         )
 
     def _is_outage_if_filled(self, reply: Reply | StreamReply) -> bool:
-        """True if a query of a namespace with vectors is answered UNAVAILABLE; always False for INDEX_NOT_READY."""
+        """True if an error of a query is an outage because the namespace has vectors; never for INDEX_NOT_READY."""
         if reply.is_a("IndexNotReady"):
             return False
         request = reply.exchange.request

@@ -51,7 +51,7 @@ def can_use_tools(llm: LLM) -> bool:
 
 
 def accepted_arguments(llm: LLM, name: str, operation: str = "complete") -> dict[str, Any]:
-    """Return the optional argument of this name, or all. Raises NotApplicable if denied or refused (R117)."""
+    """Return an optional argument, or all for the name "all". Raises NotApplicable if they are not accepted (R117)."""
     values = llm.optional_arguments()
     if name == "all":
         every = {each: value for each, value in values.items() if llm.accepts_argument(each, operation)}
@@ -73,7 +73,7 @@ def call_with_accepted_arguments(llm: LLM, name: str, operation: str) -> Reply |
 
 
 TURNS = 99
-"""The number of messages that a long prompt is divided into. The last ten of them do not fill the window. It is odd, so
+"""A long prompt is divided into this many messages; the last ten do not fill the window. The number is odd, so
 that the user speaks last."""
 
 
@@ -108,7 +108,7 @@ def requests_beyond_window(llm: LLM, where: str) -> list[dict[str, Any]]:
 
 
 def cold_arguments(llm: LLM, operation: str = "complete") -> dict[str, Any]:
-    """Return the arguments of a plain completion at the lowest temperature, which an adapter may cache."""
+    """Return the arguments of a plain completion at the lowest temperature, so that an adapter may cache the answer."""
     low = llm.range_of("temperature")[0]
     taken = llm.accepts_argument("temperature", operation) and llm.accepts(operation, temperature=low)
     return llm.requests.args(**({"temperature": low} if taken else {}))
