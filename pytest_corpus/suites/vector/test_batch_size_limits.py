@@ -261,8 +261,8 @@ def test_each_query_is_answered_as_it_is_alone(vector: Vector) -> None:
 def expect_filters_in_a_batch(vector: Vector, sandbox: VectorSandbox, plain: Mapping[str, Any]) -> None:
     """Check that an operator and an unusual word select the same in a batch as alone, or are refused (R31, R138).
 
-    The other queries filter by other unusual words, and find nothing. If the batch is refused, the query is sent
-    alone.
+    The other queries of the batch filter by other unusual words, and find nothing. If the batch is refused, a batch
+    of this query alone is sent.
     """
     [word] = vocabulary.fill_in(vocabulary.choose(vocabulary.INJECTIONS, 1, ["condition"]), "w").values()
     others = [{"sort": several} for several in vocabulary.distribute_words(long_batch_size(vector) - 1, "w")]

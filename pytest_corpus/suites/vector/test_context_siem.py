@@ -177,7 +177,7 @@ def test_another_query_under_the_same_key_has_its_own_answer(vector: Vector, ope
 
 @pytest.mark.requirement("COM-IDEM-1")
 def test_one_key_of_two_operations_is_two_requests(vector: Vector) -> None:
-    """A created namespace is deleted under the same key and with the same arguments."""
+    """A created namespace is deleted by a `delete_namespace` with the same key and the same arguments."""
     vector.features.require_namespaces("create_namespace", "delete_namespace", "query")
     args, key = vector.namespace_args(), new_key_context()
     expect.success(vector.call("create_namespace", args, key), "a namespace")
@@ -269,7 +269,7 @@ def test_a_key_of_another_tenant_is_another_write(vector: Vector, like: tuple[st
 
 @pytest.mark.requirement("COM-IDEM-2")
 def test_a_key_of_another_tenant_is_another_creation(vector: Vector) -> None:
-    """The same namespace is created under the same key of two tenants for each of them."""
+    """If two tenants create a namespace of the same name under the same key, each of them gets the namespace."""
     require_tenants(vector)
     require_write(vector, "create_namespace")
     args, key, stem = (

@@ -58,7 +58,7 @@ def test_one_tenant_does_not_find_what_another_wrote(vector: Vector, requirement
 @pytest.mark.requirement("COM-TENANT-1")
 @pytest.mark.parametrize("change", LIKE)
 def test_one_tenant_does_not_change_what_another_wrote(vector: Vector, change: str) -> None:
-    """Overwriting or deleting an equal id, filter or namespace does not change the other tenant's vectors."""
+    """If a tenant writes or deletes by an equal id, filter or namespace, the other tenant's vectors do not change."""
     require_tenants(vector)
     item = vector.item(40, {"kind": "a"})
     one, other = checks.two_tenants(vector, item, like=LIKE[change])
@@ -81,7 +81,7 @@ def test_one_tenant_does_not_change_what_another_wrote(vector: Vector, change: s
 
 @pytest.mark.requirement("COM-TENANT-1")
 def test_a_namespace_that_only_another_tenant_has_is_unknown(vector: Vector) -> None:
-    """No operation of another tenant reads, changes or creates the namespace (R127)."""
+    """No operation of a tenant reads, changes or creates a namespace that only another tenant has (R127)."""
     require_tenants(vector)
     vector.features.require_namespaces()
     vector.require("query", "upsert", "delete")

@@ -282,7 +282,7 @@ def test_a_delete_of_nothing_in_particular(vector: Vector, requirement: str) -> 
 
 @pytest.mark.requirement("VEC-DELETE-9")
 def test_a_delete_with_a_wrong_type_is_refused(vector: Vector) -> None:
-    """A delete needs a list of strings in `ids`, a string in `namespace`, an object in `filter`, or removes nothing."""
+    """A delete with a wrong type in `ids`, `namespace` or `filter` is a bad request and removes nothing."""
     sandbox, items = four_lasting_vectors(vector)
     name = items[0]["id"]
     for args in WRONG_DELETES.values():

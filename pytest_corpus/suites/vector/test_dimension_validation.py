@@ -163,7 +163,7 @@ def expect_accepted(sandbox: VectorSandbox, item: Item) -> None:
 @rules("dimensions VEC-DIM-11, namespace VEC-DIM-12")
 @pytest.mark.parametrize("operation", ["query", "upsert"])
 def test_a_mismatch_gives_both_dimensions(vector: Vector, requirement: str, operation: str) -> None:
-    """The details state the expected and the provided dimensions, and the namespace."""
+    """The `details` of a dimension error state the expected and the provided dimensions, and the namespace."""
     vector.require("query", "upsert")
     wrong = wrong_lengths(vector)[0]
     query = {**vector.requests.minimal("query"), "vector": wrong}

@@ -97,7 +97,7 @@ MIXED: tuple[Any, ...] = ("a", "ab", "b a", 7, 70, ["a", "b"], None, True)
 """The values under one key, in the order of the directions of the vectors."""
 
 UNPRINTABLE = ("nul", "newline", "tab", "long")
-"""The kinds of words that are left out of a value of several words."""
+"""The kinds of words that are left out if one value contains several words."""
 
 MOST_TERMS = 2000
 """A filter of more terms is not sent."""

@@ -45,7 +45,7 @@ WRONG: dict[str, tuple[tuple[str, str, tuple[Any, ...]], ...]] = {
     "VEC-DIM-8": (("create_namespace", "dimensions", (0, -1, 1.5, "4")),),
     "VEC-DIM-10": (("query", "vector", ([],)), ("batched", "vector", ([], [])), ("item", "vector", ([],))),
 }
-"""By requirement: an operation, an argument, and its bad values (...: it is missing; in a list: a good component)."""
+"""By requirement: operation, argument and bad values. `...` stands for no argument; in a list, for a good component."""
 
 CASES = [
     pytest.param(name, marks=[pytest.mark.requirement(name), *([pytest.mark.core] if "QUERY" in name else [])])

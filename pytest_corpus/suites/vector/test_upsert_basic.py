@@ -104,7 +104,7 @@ def test_an_upsert_is_answered_with_its_counts(vector: Vector) -> None:
 
 @core("VEC-UPSERT-2")
 def test_what_was_upserted_is_found(vector: Vector) -> None:
-    """Every vector is found after the answer to its upsert, the first one already by a query for a single match."""
+    """Every vector is found after the answer to its upsert; the first one also by a query with `top_k` 1."""
     sandbox = vector.sandbox()
     items = [vector.item(degrees, {"part": degrees}) for degrees in (80, 20, 100, 140)]
     for number, item in enumerate(items, start=1):
@@ -186,7 +186,7 @@ def test_an_upsert_of_a_known_id_replaces_the_vector(vector: Vector) -> None:
 
 @rules("new VEC-UPSERT-5, old VEC-UPSERT-16")
 def test_an_upsert_of_a_known_id_replaces_its_metadata(vector: Vector, requirement: str) -> None:
-    """Answers and filters show only the new values, and no old key."""
+    """After metadata are replaced, answers and filters show only the new values, and no old key."""
     item, new, [sandbox] = (
         *replacement(vector),
         shared_sandboxes(vector, "replaced", lambda: [sandbox_with_replaced_metadata(vector)]),
@@ -291,7 +291,7 @@ def test_a_bad_item_does_not_decide_of_the_others(vector: Vector, requirement: s
 
 @pytest.mark.requirement("VEC-UPSERT-11")
 def test_bad_items_of_two_kinds_do_not_decide_of_the_others(vector: Vector) -> None:
-    """With two bad items of different kinds the counts match the stored vectors."""
+    """A batch with two bad items of different kinds is refused and writes nothing, or is applied and reports both."""
     vector.limits.require_batch_of(4)
     for batch in mixed_batches(vector)[-1]:
         batch.expect_consistent()
@@ -322,7 +322,7 @@ def test_an_id_may_be_any_text(vector: Vector) -> None:
 
 @pytest.mark.requirement("VEC-UPSERT-14")
 def test_an_item_may_name_a_namespace(vector: Vector) -> None:
-    """An item may repeat the namespace of its batch. With another one it is refused, or stored in one of the two."""
+    """An item may repeat its batch's namespace. With another namespace it is refused, or stored in one of the two."""
     vector.features.require_namespaces()
     one, other = vector.sandbox(vector.item(10)), vector.sandbox(vector.item(10))
     item = vector.item(60)

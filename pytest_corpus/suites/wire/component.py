@@ -81,7 +81,7 @@ class ClientTarget(Target):
 
     @property
     def offered(self) -> list[str]:
-        """The operations with a builder that has an unambiguous name."""
+        """The operations whose builder has an unambiguous name."""
         return [
             case.op for case in CASES if self.library.name_of(case) and not self.library.has_unclear_component(case)
         ]

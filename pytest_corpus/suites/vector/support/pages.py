@@ -21,7 +21,7 @@ Send = Callable[[Mapping[str, Any]], Reply]
 
 
 def next_page(shared: VectorShared, send: Send, query: Mapping[str, Any], result: Any) -> Any:
-    """Return the answer with the page after a result. The first use finds out the argument for its token (R32)."""
+    """Return the next page of an answer. The first call finds out which argument takes the page token (R32)."""
     token, before = next_cursor(result), [*map(id_of, matches_of(result))]
     if shared.page_key:
         return expect.success(send({**query, shared.page_key: token}), "the next page")

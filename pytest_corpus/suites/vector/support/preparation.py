@@ -24,7 +24,7 @@ INDEPENDENT = ("vector.capabilities", "vector.health", "vector.create_namespace"
 
 
 class VectorPrerequisites(Prerequisites):
-    """Finds out if tests can rely on an operation, which needs the namespaces of plain requests."""
+    """Finds out if tests can rely on an operation. The reason against it can be a missing plain namespace."""
 
     def __init__(self, vector: VectorCalls) -> None:
         super().__init__(vector)
@@ -211,7 +211,7 @@ class VectorProbe(Probe):
         return None if found is None else {name for name, item in self._items.items() if item["id"] in found}
 
     def write_in_order(self) -> tuple[bool, set[str]]:
-        """Write to a namespace, make it anew, then write and delete by id; return success, and the ids that stay."""
+        """Write, recreate the namespace, write twice, delete once; return True on success, and the ids that stay."""
         done = [self.write("lost")]
         if self._vector.has_namespaces:
             done.append(self._vector.call("delete_namespace", self._where).is_success)

@@ -21,7 +21,7 @@ HOME = (10, 45, 80, 115, 150)
 """The directions of the vectors that plain queries look for."""
 
 SORTS = ("a", "b", "a", "b", "c")
-"""The `sort` of each of these vectors, in the same order."""
+"""The metadata `sort` of each vector in `HOME`, in the same order."""
 
 DIGITS = 12
 """The number of digits of a vector component that identify it."""

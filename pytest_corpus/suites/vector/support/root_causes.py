@@ -47,13 +47,13 @@ SEEN = {
     "VEC-CAP-2": "a namespace with a metric that capabilities list cannot be made",
     DROPPED: "a query finds a vector in a namespace that was deleted",
 }
-"""The observation if a basic requirement is broken."""
+"""For each basic requirement, the observation that shows a violation."""
 
 COUNTED = {"part": 7, "group": "a"}
 
 
 class VectorRootCauses(RootCauses[Vector]):
-    """The basic requirements of a vector store."""
+    """The basic requirements of a vector store. A violation of one of them explains the failures of many tests."""
 
     def features(self) -> Iterator[Feature]:
         vector = self.subject
@@ -115,14 +115,14 @@ def _items(vector: Vector) -> list[dict[str, Any]]:
 
 
 def _try_negative_components(vector: Vector) -> str | None:
-    """Return the requirement on writing a vector with negative components if it is violated, or None."""
+    """Return VEC-QUERY-12 if a vector with negative components is refused, or None."""
     sandbox = vector.sandbox(vector.item(45))
     refused = vector.dimensions > 1 and sandbox.upsert(vector.item(135)).is_a("BadRequest")
     return "VEC-QUERY-12" if refused else None
 
 
 def _try_reading(vector: Vector) -> str | None:
-    """Return the violated requirement on plain queries of vectors, however they were written, or None."""
+    """Return the requirement that plain queries violate, for vectors from single and from batch upserts, or None."""
     single, batch = _items(vector), _items(vector)
     one = vector.sandbox()
     for item in reversed(single):
@@ -219,7 +219,7 @@ def _try_writing(vector: Vector) -> str | None:
 
 
 def _try_filtering(vector: Vector) -> str | None:
-    """Return the requirement on a filter by one string if it is violated, or None."""
+    """Return the requirement that a filter by one string violates, or None."""
     if not vector.features.accepts_filters:
         return None
     items = _items(vector)

@@ -33,7 +33,7 @@ CERTAIN = 10
 """An exact search finds all vectors if at most this number of matches is requested (R113)."""
 
 MISSES = 20
-"""The search for expected vectors ends after this many were not found, and so does the search for other vectors."""
+"""If this many stored vectors were not found, the search for them ends; likewise the search for deleted vectors."""
 
 
 class VectorSandbox:
@@ -177,7 +177,7 @@ class VectorSandbox:
         return found
 
     def _all_matches(self, total: int, args: Mapping[str, Any]) -> dict[str, Mapping[str, Any]] | None:
-        """Return the matches of a query for all vectors: empty if `max_top_k` is too low, None if it is refused."""
+        """Query for all vectors and return the matches: empty if `max_top_k` is too low, None after a refusal."""
         if self.vector.limits.cap_matches(total) < total:
             return {}
         try:
@@ -207,7 +207,7 @@ class VectorSandbox:
 
         Raises:
             NotAssessed: the namespace has vectors that the suite did not write.
-            Blocked: it has vectors that an earlier test deleted.
+            Blocked: the namespace has vectors that an earlier test deleted.
         """
         strange = (
             [] if self.vector.has_namespaces else [id_of(each) for each in matches if id_of(each) not in self.known]

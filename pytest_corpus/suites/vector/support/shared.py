@@ -49,7 +49,7 @@ WRITING = "writing"
 """Vectors were upserted."""
 
 READING = "reading"
-"""A query was sent, to a place that may be empty."""
+"""A query was sent; its namespace may be empty."""
 
 FILTERING = "filtering"
 """A query or a deletion by a filter was sent."""

@@ -220,7 +220,7 @@ class VectorStore(Store):
         return len({*self.existing_namespaces} - new) >= most and not reply.exchange.observed.faults
 
     def free_space(self, reply: Reply | StreamReply | None = None) -> bool:
-        """Delete namespaces that nothing needs, because a quota is used up; return True if all were deleted.
+        """Delete namespaces that nothing needs, because a quota is used up; return True if any was deleted.
 
         If a namespace is refused a second time, an earlier namespace is deleted to make room.
         """

@@ -187,7 +187,7 @@ FAULTS: dict[str, tuple[str, Any]] = {
     "wrong_component": ("vector", ["x"]),
     "wrong_metadata": ("metadata", "x"),
 }
-"""A field and a bad value for it. An adapter may refuse a whole batch for one kind, and report another per item."""
+"""By kind of bad item: a field and its bad value. For each kind, an adapter may refuse the batch or report the item."""
 
 KINDS = ("wrong_dimension", *FAULTS)
 
@@ -211,7 +211,7 @@ class MixedBatch:
     Attributes:
         bad: the bad items by their index.
         before: a vector that was stored before the batch.
-        found: the ids that are stored after it; `shown_by` are the queries that show them.
+        found: the ids that are stored after the batch, as the queries `shown_by` show.
     """
 
     items: Sequence[Item]
@@ -247,7 +247,7 @@ BAD: tuple[tuple[Mapping[int, str], ...], ...] = (
     *(tuple({at: kind} for kind in kinds) for at, kinds in enumerate((KINDS[::2], KINDS, ENDS))),
     ({1: "wrong_dimension", 3: "no_vector"}, {1: "empty_id", 3: "wrong_type"}),
 )
-"""Groups of batches. A batch is written as the kinds of its bad items by index: one of three items, or two of four."""
+"""Groups of batches of three or four items. A batch is written as its bad items: their kinds by index."""
 
 
 @remembered
@@ -312,7 +312,7 @@ class Ranking:
             expect.check(best, "the best of all vectors", "a better one left out", path)
 
     def expect_monotonic(self, key: str, sign: int) -> None:
-        """Check that a number rises (sign 1) or falls (-1) with the quality of the matches, if it differs clearly."""
+        """Check that from match to better match a number rises (sign 1) or falls (-1), if their quality differs."""
         numbers: list[Any] = [match.get(key) for match in self.matches]
         path = f"result.matches.{key}"
         expect.check(all(map(is_number, numbers)), "a number", "another value, or none", path)

@@ -15,7 +15,7 @@ from pytest_corpus.suites.vector.support.sandbox import VectorSandbox
 from pytest_corpus.text.values import strings_of
 
 STEPS = {"graph": "query", "llm": "complete", "embedding": "embed"}
-"""The operations of the other components in this order, before those on vectors."""
+"""The other components and their operations, in the order of the flow; the operations on vectors follow."""
 
 MOST_ROWS, MOST_LETTERS = 3, 24
 """The number of values from the graph in the prompt, and the number of letters of each."""

@@ -94,7 +94,7 @@ class VectorContents:
             del self.held[where][self.names[name]]
 
     def delete_kind(self, where: int, kind: str) -> None:
-        """Delete by a filter. A store with declared keys knows the filter's key from the first write."""
+        """Delete by a filter. Skipped before the first write, because the store may not know the filter's key yet."""
         if where not in self.written:
             return
         self.call_successfully("delete", self.sandbox_at(where).args(filter={"kind": kind}))
