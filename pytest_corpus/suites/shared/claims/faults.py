@@ -391,7 +391,7 @@ def require_class(subject: Subject, reply: Reply | StreamReply, kind: str, requi
 
 
 def require_stream_class(subject: Subject, stream: Reply | StreamReply, kind: str) -> None:
-    """Check that a failure in a stream has its class. If it is wrong in unary calls too, their requirement blocks."""
+    """Check that a failure in a stream has its class. If unary calls fail too, their requirement blocks the test."""
     if not stream.is_a(*subject.faults.error_classes(kind)):
         require_class(subject, answer_to_fault(subject, subject.principal, kind), kind, requirement_of(kind))
     require_class(subject, stream, kind, "COM-FAULT-9")

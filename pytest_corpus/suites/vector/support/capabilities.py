@@ -125,7 +125,7 @@ class VectorCalls(Subject):
         return {"vector": direction(degrees, self.dimensions), "top_k": self.limits.cap_matches(3)}
 
     def is_empty_answer(self, reply: Reply | StreamReply) -> bool:
-        """True if an answer suits an empty namespace: INDEX_NOT_READY, or UNAVAILABLE without any subtypes (R12)."""
+        """True if an answer suits an empty namespace (R12): INDEX_NOT_READY, or its parent if no subtypes are named."""
         return reply.is_a("IndexNotReady") or (reply.names == ("Unavailable",) and not self._knows_subtypes)
 
     @property

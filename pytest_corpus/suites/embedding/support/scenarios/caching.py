@@ -69,7 +69,7 @@ def is_shared_without_key(embedding: Embedding, operation: str) -> bool:
 
 
 def uncached_instance(embedding: Embedding) -> Embedding:
-    """Return a new instance with an empty cache, or this instance if its last answer came from the provider.
+    """Return a new instance, whose cache is empty, or else this one if its last call reached the provider.
 
     Raises:
         NotAssessed: the factory creates no new instance, and the cache of this one may have answered.

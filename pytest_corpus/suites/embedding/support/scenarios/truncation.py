@@ -38,7 +38,7 @@ def text_within_limit(embedding: Embedding, how: str) -> str:
 
 
 def require_truncation(embedding: Embedding) -> None:
-    """Check that truncation is offered. Raises NotApplicable if it is not claimed and the adapter refuses it."""
+    """Check that truncation is offered. Raises NotApplicable if it is denied, or if it is not stated and is refused."""
     embedding.require("embed")
     flag = embedding.capabilities.flag("supports_truncation")
     if flag is False or (flag is None and embedding.embed_once(too_long_text(embedding, "one_more")).is_a(*DENIED)):
