@@ -76,7 +76,7 @@ class Readers:
         return name
 
     def _shows_new_nodes(self, name: str) -> None:
-        """Check that an operation shows new nodes, which no cache has. Before a stream, check `query` if it is wrong."""
+        """Check that an operation shows new nodes, which no cache has. Before a stream, check a wrong `query`."""
         if name == "stream_query" and self.correctness_for_nodes().get("query") is False:
             self._shows_new_nodes("query")
         sandbox = self._graph.sandbox(own=False)
