@@ -78,7 +78,7 @@ def entry_point_of(exchange: Exchange) -> str:
 def expect_reports(batch: CallBatch, *, observes: bool) -> None:
     """Note for each ended call if its reports must arrive. `observes` is True if the adapter can report at all.
 
-    A retryable answer that no plan explains may come from a gateway, which observes nothing (R114).
+    A retryable answer that no planned fault explains may come from a gateway, which sends no reports (R114).
     """
     struck = any(exchange.observed.applied_plans for exchange in batch.exchanges)
     for exchange in batch.exchanges:
@@ -168,7 +168,7 @@ AGAIN = "; the answer to a short request goes on for ever, too"
 
 
 def is_still_sending(exchange: Exchange) -> bool:
-    """True if the suite stopped reading a stream that still sent frames. Such a stream may only be long."""
+    """True if the suite stopped reading a stream that still sent frames. It may be a long stream, and not endless."""
     fault = exchange.fault
     if fault is None or not exchange.streaming:
         return False
@@ -182,7 +182,7 @@ def is_steady(exchange: Exchange, limit: float) -> bool:
 
 
 def endless_fault(exchange: Exchange) -> CallFault:
-    """Return the fault of a stream that did not end, like the stream of a short request after it."""
+    """Return the fault of an endless stream. It did not end, and neither did the stream of a short request after it."""
     return CallFault("endless", f"still going on after {len(exchange.frames)} frames{AGAIN}")
 
 

@@ -48,9 +48,8 @@ class AdapterClient:
         instance: the instance that answers; by default a new, unopened instance of the adapter.
 
     Attributes:
-        hurries: True while the last calls of a run are made, for which no test waits. A call that takes far longer
-    than
-            earlier ones is then abandoned, and no call follows.
+        hurries: True during the last calls of a run, for which no test waits. If one of them takes far longer than
+            earlier calls, it is abandoned, and no more calls are made.
     """
 
     def __init__(
@@ -254,7 +253,7 @@ class AdapterClient:
             self._hooks.attribution.begin(observed)
 
     def _note_end(self, batch: CallBatch) -> None:
-        """Note the facts about ended calls that are only known now."""
+        """Note what is known of calls after their end: arrivals at the provider, times, planned secret texts."""
         batch.arrivals, batch.generation = self.provider.take_arrivals(), self.instance.generation
         batch.called = frozenset(self.remote.hooks.called_hooks if self.remote is not None else ())
         self.meter.count_calls(batch.component, batch.exchanges)

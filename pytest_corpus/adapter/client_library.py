@@ -88,7 +88,7 @@ class ClientLibrary:
         return {name: await self._call_factory(part) if _is_factory(part) else part for name, part in found.items()}
 
     async def _make_component_clients(self, factory: Callable[..., Any]) -> dict[str, Any]:
-        """Call a factory once for each component; return the clients by component, without those it did not make."""
+        """Call a factory once for each component; return the clients that it makes, by component."""
         made, refused = {}, []
         for component in COMPONENTS:
             try:

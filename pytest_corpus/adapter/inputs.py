@@ -151,7 +151,7 @@ def fact_scope(scope: str) -> Iterator[Part]:
 
 @contextmanager
 def branch(number: int) -> Iterator[None]:
-    """Begin a piece of a test. Its random inputs do not depend on other pieces; its ordinals may be the same."""
+    """Begin a piece of a test. Its random inputs do not depend on other pieces. Two pieces may get equal ordinals."""
     outer = _chance()
     with part_of(current_part(), _Chance(outer.run, f"{outer.name} {number}", outer.place, outer.case)):
         yield
@@ -245,7 +245,7 @@ def mark_of(process: str) -> str:
 
 
 def process_mark() -> str:
-    """Return the mark of this process, but in a test the mark of a single process: any process may run the test."""
+    """Return the mark of this process. In a test it is the mark of a single process, since any process may run it."""
     chance = _chance()
     return mark_of("" if chance.is_test else chance.run.process)
 

@@ -173,8 +173,8 @@ class AdapterInstance:
             raise refused[0]
 
     def new_instance(self, hooks: InstanceHooks, call_timeout: float) -> AdapterInstance:
-        """Open another instance in the same loop. An object that both instances share is closed with this instance
-        only.
+        """Open another instance in the same loop. If the factory returns the same object again, only the older instance
+        closes it.
 
         The loop is the same, because objects of the adapter's module (a client session, a lock) are bound to one loop.
         """

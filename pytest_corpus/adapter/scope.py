@@ -284,7 +284,7 @@ def _is_doubtful(call: Observed, report: Observation | Count, kind: str) -> bool
 
 
 def _is_awaiting(call: Observed, report: Observation | Count, kind: str) -> bool:
-    """True if a call lacks this report, and is under way, or has just ended and must have the report."""
+    """True if a call lacks this report and may still get it: it is under way, or just ended and must be reported."""
     fits = report.is_outcome if isinstance(report, Count) else not call.ops or report.op in call.ops
     in_time = not call.is_over or (call.is_due and report.at - call.ended <= LATEST_S)
     return fits and in_time and call.is_missing(kind)

@@ -52,8 +52,8 @@ def to_bytes(value: Any) -> bytes:
 def is_longer_than(most: int, value: Any) -> bool:
     """True if the JSON text of a value has more than `most` bytes. The text is not written.
 
-    Only Python's own texts and containers, and classes derived from them, are looked at, without their methods. Each
-    number counts as one byte, so the text may be longer than the result says.
+    It calls no methods of the adapter's classes, and looks only at Python's texts and containers and their subclasses.
+    Each number counts as one byte, so the result may be False for a text that is slightly longer.
     """
     try:
         return _least_length(value, {}) > most
@@ -89,7 +89,7 @@ _PLAIN: Mapping[type, Callable[[Any], Any]] = {
     tuple: lambda value: tuple.__getitem__(value, slice(None)),
     str: str.__str__,
 }
-"""Python's own classes, each with the function that makes it of an instance of a derived class."""
+"""Maps a class of Python to the function that converts an instance of a subclass to this class."""
 
 
 def _mapping(value: Any) -> Any:

@@ -41,7 +41,7 @@ class Budget:
         return {kind: most for kind, most in given.items() if most is not None}
 
     def share(self, number: int, of: int, *, used: Spending | None = None) -> Budget:
-        """Return the share of one of `of` processes, numbered from 0, in the rest of the budget."""
+        """Return the part of the remaining budget for process `number` (from 0) of `of` processes."""
         gone = {"calls": used.calls, "tokens": used.tokens} if used else {}
         left = {kind: max(0, most - gone.get(kind, 0)) for kind, most in self.limits.items()}
         return Budget(**{kind: most // of + (number < most % of) for kind, most in left.items()})
@@ -111,11 +111,11 @@ class Outages:
 
     Attributes:
         worked: the operations that succeeded in this run, except capabilities and health.
-        interruptions: the number of unplanned retryable answers that were not the adapter's own.
+        interruptions: the number of unplanned retryable answers for which the adapter was not responsible.
         began: the start of the last call that failed in this way, on the monotonic clock.
         clock: the time of day of that failure, such as ``14:03:12``; empty before the first failure.
         waited_s: the seconds that this run has waited for the provider.
-        own: the operations with retryable errors that are the adapter's own, because a plain call works; with a count.
+        own: by operation, the number of retryable errors for which the adapter is responsible: a plain call works.
         lasting: True if the provider did not come back, so that no more calls are made.
         hopeless: the components for which waiting does not help: a new instance of the adapter works, or no operation
             ever worked.

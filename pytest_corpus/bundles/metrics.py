@@ -71,7 +71,7 @@ def log_evidence(hits: Any, size: Any, rate: Any) -> Any:
     """Return the logarithm of the evidence against a rate after `hits` of `size`, by Robbins' mixture test.
 
     The mixture gives equal weight to all rates above `rate` if `hits / size` is above it, otherwise to all rates below.
-    If the true rate is not among them, the result exceeds log(1/alpha) at any time with a probability of at most alpha.
+    If the true rate is not one of these, the probability that the result ever exceeds log(1/alpha) is at most alpha.
     Numbers between 0 and 1 count as partial hits. Arguments may be arrays.
     """
     import numpy as np

@@ -156,7 +156,7 @@ class RecordedInstance:
         return other
 
     def is_copy_of(self, _other: Any) -> bool:
-        """Return False, because the transcript already contains the facts of the copy."""
+        """Return False. A transcript needs no check for copies, because it contains the calls of each instance."""
         return False
 
     def close(self) -> list[str]:

@@ -136,7 +136,7 @@ def idempotency_keys_of(request: Any) -> frozenset[str]:
 
 
 ORDERS = 4
-"""One of this many kinds of requests has its keys in reverse order."""
+"""One in this many kinds of requests has its keys in reverse order."""
 
 
 def order_keys(request: dict[str, Any], used: Collection[str]) -> dict[str, Any]:

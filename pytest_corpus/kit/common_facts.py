@@ -18,8 +18,8 @@ class FoundFact:
     Attributes:
         answer: JSON values and replies, in lists, tuples and objects.
         exchanges: the exchanges that were made to find the answer out.
-        actions: the actions on stored data of the test that found it out.
-        read: the exchanges among them whose replies were read.
+        actions: the actions on stored data (see `Actions`) of the test that found the answer out.
+        read: the exchanges in `exchanges` whose replies were read.
         lasting: True if later tests may use the answer.
         handed: True if another process found the answer out.
     """

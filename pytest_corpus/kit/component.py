@@ -315,7 +315,7 @@ class Subject(Target):
             self.shared.fault_client = None
 
     def test_attributes(self) -> list[tuple[AttributePlace, Any]]:
-        """Return the attributes of shared objects that belong to the current test, with their initial values."""
+        """Return the attributes that hold data of the current test only, each with its value at the start of a test."""
         return [
             ((self.auditor, "editions"), set(SCHEMA_VERSIONS)),
             ((self, "_fresh"), []),

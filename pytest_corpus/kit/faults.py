@@ -24,7 +24,7 @@ MAX_PROVIDER_RETRIES = 20
 
 
 UNREADY_S = 5.0
-"""The seconds in which a call is repeated, if an error that came before the planned one asks for a retry."""
+"""For this long a call is repeated if it fails before the planned fault occurs and the error asks for a retry."""
 
 BROKEN_FORMS = ("reset", "truncated", "unfinished")
 """The forms of a broken answer, used alternately. Only a provider with an address can send them."""
@@ -39,8 +39,8 @@ class ProviderFaults:
     def plan(self, kind: str, name: str, **options: Any) -> Plan:
         """Plan a fault for an operation. It replaces an earlier plan.
 
-        The fault recurs if the adapter retries, unless `times` limits it. Through a tunnel to the real provider, only
-        the answers to reads are broken off, because the provider carries out each request.
+        The fault recurs if the adapter retries, unless `times` limits it. A tunnel breaks off only answers to reads,
+        because the real provider has carried out the request by then.
 
         Raises:
             NotApplicable, NotAssessed: the fault cannot occur.
@@ -107,11 +107,11 @@ class ProviderFaults:
             raise NotAssessed(Obstacle.NEVER_FIRED, op=plan.op or "the provider")
 
     def provider_op(self, name: str) -> str | None:
-        """Return the op at which to plan a fault for an operation, or None to plan it at every op of the provider.
+        """Return the op of the provider at which to plan a fault for an operation, or None for every op.
 
-        An operation may reach the provider under several ops, such as a token count. Then the result is the op with
-        the name of the operation. Otherwise the fault occurs at every op, so that a second provider that takes over
-        fails too.
+        One operation may reach the provider under several ops, for example to count tokens first. Then the fault is
+        planned at the op that has the name of the operation. Otherwise it is planned at every op, so that a second
+        provider that takes over fails too.
 
         Raises:
             NotAssessed: a plain request of the operation does not reach the provider.

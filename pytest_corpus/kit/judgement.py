@@ -17,9 +17,9 @@ from pytest_corpus.adapter.facts import Capabilities
 
 @dataclass(slots=True)
 class Judgement:
-    """The number of checks that could have failed, and the exchanges that the current check is judged on.
+    """Holds the number of checks that could have failed, and the exchanges that the current check is judged on.
 
-    `holds` means that a condition on these exchanges held, so the next read begins a new list.
+    `holds` is True if a condition on these exchanges held. Then the next read begins a new list.
     """
 
     checks: int = 0

@@ -145,7 +145,7 @@ class Violation(AssertionError):
 
     @property
     def exchange(self) -> Exchange | None:
-        """The exchange that shows the violation, or the last exchange of its story; None if something is absent."""
+        """The exchange that shows the violation, or the last exchange of its story; None if no exchange was read."""
         shown = self.story.exchanges if self.story else self.exchanges
         return shown[-1] if shown else None
 
@@ -242,7 +242,7 @@ class Blocked(NotAssessed):
         by: the id of the violated requirement.
         seen: the observed behaviour, in the kit's words.
         violation: the violation, if a separate check found one.
-        exchanges: the exchanges that show it, in the order of `Violation.exchanges`.
+        exchanges: the exchanges that show the violation; the last one shows it best, as in `Violation.exchanges`.
     """
 
     def __init__(

@@ -16,7 +16,7 @@ from pytest_corpus.spec.operations import Operation
 
 
 def describe_lack(operation: Operation, result: Any) -> str:
-    """Return a sentence on the members that every test reads and that a result lacks; empty if there are none."""
+    """Return a phrase that names what a result lacks although every test reads it; empty if it lacks nothing."""
     if operation.payload and not isinstance(result, Mapping):
         return "is not an object"
     if operation.payload and not result:

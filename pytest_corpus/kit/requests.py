@@ -1,4 +1,4 @@
-"""Requests and their values, and the Protocol through which the helpers of a component use it."""
+"""Requests, their values, and the Protocol through which the helpers of a component use the component."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Requests:
     """The requests that each component builds in its `requests.py`. Operations are named without their component.
 
     Attributes:
-        nullable: by operation, the optional arguments that may be null; members of items as in `nodes.labels`.
+        nullable: by operation, the optional arguments that may be null; `nodes.labels` is a member of each node.
     """
 
     nullable: Mapping[str, Sequence[str]] = {}
@@ -113,7 +113,7 @@ class Requests:
         raise NotApplicable(f"no operation takes ids, of {len(secret)} characters or any")
 
     def with_canaries(self, *, refused: bool) -> list[Request]:
-        """Return requests that contain canaries, valid or to be refused."""
+        """Return requests with canaries: valid requests, or with `refused` requests that the adapter must refuse."""
         raise NotImplementedError
 
     def distinct_requests(self) -> list[dict[str, Any]]:

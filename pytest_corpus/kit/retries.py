@@ -208,7 +208,7 @@ class Retries:
         answer: Answer,
         begun: float,
     ) -> Answer:
-        """Repeat a call at most twice, or until its index is built, and once more after each wait for the provider."""
+        """Repeat a call at most twice (a write until its index is built), and once after each wait for the provider."""
         made, before_s = [failing(answer)], self._outages.waited_s
         self._outages.note_failure(begun)
         familiar = self._outages.own.get(op, 0) >= FAMILIAR
@@ -272,7 +272,7 @@ class Retries:
         return answer
 
     def _blame_adapter(self, op: str, made: list[list[Reply | StreamReply]]) -> None:
-        """Record that the adapter is responsible for the error. Only the last of the equal attempts counts."""
+        """Record that the adapter is responsible for the error. The attempts before the last one are dropped."""
         self._outages.own[op] = self._outages.own.get(op, 0) + 1
         for reply in made[-1]:
             reply.exchange.own = True
@@ -296,8 +296,8 @@ class Retries:
     def _probe_operations(self, op: str) -> list[str]:
         """Return the operations whose plain calls show if the provider is available.
 
-        This is the operation itself if it ever worked, else the principal one, else another. If none ever worked,
-        all operations that only read are returned.
+        The result is one operation that worked before: the operation itself, else the principal one, else any. If no
+        operation ever worked, the result is all operations that only read.
         """
         worked = self._operations_that_worked()
         for known in (_bare_name(op), self._calls.principal, *worked):

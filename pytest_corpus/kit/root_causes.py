@@ -88,7 +88,7 @@ class RootCauses(Generic[Own]):
         self._tried: dict[str, Blocked | None] = {}
 
     def _find_once(self, find: Callable[[], Iterator[T]]) -> tuple[T, ...]:
-        """Return the causes that `find` yields, which is called once; calls during the search return no causes."""
+        """Return the causes that `find` yields. It is called once; until it has ended, the result is empty."""
         if find.__name__ not in self._found:
             self._found[find.__name__] = ()
             with inputs.fact_scope(f"{self.subject.component} {find.__name__}"):
@@ -128,7 +128,7 @@ class RootCauses(Generic[Own]):
             yield Feature("COM-CTX-3", partial(_has_in_ctx, key), ask)
 
     def _basis_of_failure(self, requirement: str, violation: Violation, made: Iterable[Exchange]) -> Blocked | None:
-        """Return the finding of an operation or feature behind a request that fails or has an empty result, or None."""
+        """Return the finding that an operation or feature fails even in a plain request and so explains a violation."""
         found = filter(_is_empty, violation.exchanges) if isinstance(violation, UnexpectedSuccess) else made
         return self._plainest_cause(requirement, [*violation.exchanges, *found])
 
@@ -246,7 +246,7 @@ class RootCauses(Generic[Own]):
                 yield "NotSupported"
 
     def _wrong_classes(self, name: str) -> tuple[str, ...] | None:
-        """Return the error classes for wrong arguments if they are wrong; None if they are right or missing."""
+        """Send arguments of a wrong type; return the answer's error classes if they are not BadRequest, or None."""
         reply = self.subject.call(name, self.subject.requests.wrong_types(name))
         return reply.names if reply.names and not reply.is_a("BadRequest") else None
 

@@ -119,9 +119,10 @@ class Shared:
         keys: the idempotency keys of the writes on the main instance.
         tenants: the tenants that several tests use.
         fault_client: the instance that tests with planned faults share; None before the first fault.
-        needs_fresh_client: True if that instance gave an unusual answer, so that each fault gets its own instance.
+        needs_fresh_client: True if `fault_client` gave an unusual answer, so that each fault gets a new instance.
         common: the facts that all processes of the run share.
-        handed: functions that forget facts of other processes which `unlearn` keeps; None before the first fact.
+        handed: functions, each of which forgets one fact of another process. None before the first fact; facts that
+            `unlearn` forgets need no function.
     """
 
     learnt: ClassVar[tuple[str, ...]] = ("obstacles", "unmade", "provider_ops", "cached")
@@ -161,7 +162,7 @@ class Shared:
         """Return a fact that another process found out, or the result of `find_out`.
 
         Args:
-            forget: the function that forgets the fact, unless `unlearn` does.
+            forget: forgets the fact; needed only if `unlearn` does not forget it.
         """
         fact = self.common.find(name, find_out)
         if fact.handed:

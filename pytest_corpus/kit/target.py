@@ -65,7 +65,7 @@ class Target:
 
     @property
     def disturbance_count(self) -> int:
-        """The number of transient failures in all tests and in the answers of the current test."""
+        """The number of transient failures so far, with those in the answers of the current test."""
         return 0
 
     @property

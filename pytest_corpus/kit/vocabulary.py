@@ -101,7 +101,7 @@ ALIKE = (("", "letter_case"), ("underscore", "dash"), ("composed", "decomposed")
 """Pairs of kinds of similar names; an empty kind is the ordinary name."""
 
 FIRST_SIMILAR = ("underscore", "dash", "letter_case")
-"""The kinds that every run uses; a store may confuse the first two, so both are used."""
+"""The kinds that every run uses. The first two are names that some stores confuse with each other."""
 
 GROUP = 4
 """The number of words in one item, if an item can have several."""
@@ -139,7 +139,7 @@ def texts(count: int, stem: str = "", first: Iterable[str] = ()) -> list[str]:
 
 
 def join_words(stem: str = "", without: Iterable[str] = ("nul",)) -> str:
-    """Return one text of all words except some kinds, each with this unique part, between two blanks."""
+    """Return one text of all words without some kinds, each with this unique part. It begins and ends with a blank."""
     inner = {kind: word for kind, word in {**INJECTIONS, **WORDS}.items() if kind not in (*AT_ENDS, *without)}
     first, last = fill_in({kind: WORDS[kind] for kind in AT_ENDS}, stem).values()
     return " ".join([first, *fill_in(inner, stem).values(), last])
@@ -188,7 +188,7 @@ def _write_at_once(items: Mapping[str, T], write: Callable[[Sequence[T]], Sequen
 
 
 def _write_in_parts(items: Mapping[str, T], write: Callable[[Sequence[T]], Sequence[T] | None]) -> dict[str, T]:
-    """Write the items at once, then in halves and quarters, or at least a few alone; return the accepted ones."""
+    """Write the items at once; if refused, in halves and quarters, at last a few alone. Return the accepted items."""
     found: dict[str, T] = {}
     parts, tried = [dict(items)], 0
     while parts and tried < MOST_HALVES:

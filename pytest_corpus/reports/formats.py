@@ -1,7 +1,6 @@
 """The report formats by file suffix. To add one, write a module and a row in `FORMATS`.
 
-Each module has `render(document) -> str`, which depends on the JSON report (`json_report.build_report`) only. A format
-may
+Each module has `render(document) -> str`, which depends on the JSON report (`json_report.build_report`) only. It may
 have further parameters: `evidence` (requests and answers of findings), `earlier` (a report to compare with) or
 `contents` (prompts and answers of bundles).
 """

@@ -19,7 +19,7 @@ class Finding:
 
     Attributes:
         indirect: True if the requirement only blocks the test, and another test checks it more precisely.
-        adapter, component, tested, found_by: the test that found it; requirement: `tested`, pytest id: `found_by`.
+        adapter, component, tested, found_by: the test that found it; `tested` is its requirement, `found_by` its id.
         test, node: the test that made the call, by the name in the report and pytest's id.
         rerun: the command that shows the finding again.
         sent: the entry point and the request.

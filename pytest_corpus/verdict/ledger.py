@@ -122,8 +122,8 @@ class Ledger:
         incomplete: the reasons why only a part of the suite was to run.
         doubts: the reasons why the whole run is unreliable.
         reruns: the number of reports of each test after which another plugin ran it again.
-        plugins: by kind of mismatch (a key of `MISMATCHES`, or `missing`), the end of a sentence that names plugins
-            that may have caused it.
+        plugins: by kind of mismatch (a key of `MISMATCHES`, or `missing`), a text with the plugins that may be the
+            reason.
         unaccounted: True if a process ran tests and did not report them.
         outage: a sentence on the provider's outage.
         runs: the ids of the run, or of the runs that were combined.
@@ -225,7 +225,7 @@ class Ledger:
 
     @property
     def records(self) -> dict[str, TestRecord]:
-        """The record of each test by its key: the worst of several, with all findings. A mismatch undoes a pass."""
+        """The worst record of each test by its key, with all findings. A mismatch makes a pass not assessed."""
         disputed = set().union(*self.mismatches().values())
         found = {}
         for key in (*self._made, *(key for key in self._arrived if key not in self._made)):

@@ -67,7 +67,7 @@ class ClosingBudget:
 
 
 def count_in_words(number: int, what: str) -> str:
-    """Return a number and a noun in the right form."""
+    """Return a number and a noun, in the plural if necessary."""
     return f"{number} {what}{'s' * (number != 1)}"
 
 

@@ -49,7 +49,7 @@ class Mistakes:
         self._turn = 0
 
     def mistake_recorder(self) -> Callable[[BaseException], None]:
-        """Return a function that records a mistake in the answer to a request that arrives now."""
+        """Return a function that records mistakes in the answer to one request; ask for it when the request arrives."""
         turn = self._turn
 
         def note(error: BaseException) -> None:

@@ -23,7 +23,7 @@ from pytest_corpus.text.strict_json import read_exactly
 from pytest_corpus.validation.streams.transport import NdjsonReader, Payloads, Reader, SseReader
 
 MAX_HEADER_BYTES = 64 * 2**10
-"""Some servers send longer headers than aiohttp's default limit, such as a policy for browsers."""
+"""The size limit of headers. It exceeds aiohttp's default, because some servers send long ones, such as policies."""
 
 MAX_STALE = 8
 """The most idle connections that one call may find closed before it fails."""

@@ -14,7 +14,7 @@ from typing import cast
 STDIN, STDOUT, STDERR = range(3)
 
 GRACE_S = 2.0
-"""The seconds that a program has to end after its standard input is closed, and its output to end after that."""
+"""The seconds in which a program must end after its standard input is closed; then the same time for its output."""
 
 _STARTED: weakref.WeakSet[Program] = weakref.WeakSet()
 

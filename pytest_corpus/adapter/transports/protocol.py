@@ -172,7 +172,7 @@ class Transport(Protocol):
         """Return the only answer: the bytes of one JSON document. Raises CallFailed without an answer."""
 
     def stream(self, envelope: Any) -> Frames:
-        """Return the frames of the streaming entry point. It is called when the first frame is requested."""
+        """Return the frames of a stream. The streaming entry point is called when the first frame is requested."""
 
     async def aclose(self) -> None:
         """Release the transport's resources, such as connections, but not the objects of a factory."""

@@ -148,7 +148,7 @@ class RawTransport(Transport, Protocol):
 
 
 class Remote(Protocol):
-    """The part of a `RemoteAdapter` that the function `connect` of a transport module uses; it sets `transport`."""
+    """The part of a `RemoteAdapter` that a transport module's function `connect` uses. `connect` sets `transport`."""
 
     transport: RawTransport
     address: Any

@@ -184,7 +184,7 @@ class PromptSandbox(ImmutableSandboxedEnvironment):  # type: ignore[misc]
 
 
 class _Method:
-    """A method of a JSON value that a template calls, with its value."""
+    """A method that a template calls, with the JSON value to which the method belongs."""
 
     def __init__(self, owner: Any, name: str) -> None:
         self._owner, self._name = owner, name

@@ -162,7 +162,7 @@ class Bundle:
     retries: int = 0
     samples: int = 1
     at_least: int = 1
-    """The smallest number of samples of each case. More, up to `samples`, are requested if these do not decide it."""
+    """The smallest number of samples of each case. If they do not decide the case, more follow, up to `samples`."""
 
     stops: bool = False
     """True if no further case runs once the thresholds are decided."""

@@ -59,7 +59,7 @@ class BundleConclusionHooks:
         return bool(self.results.heads)
 
     def sections(self, adapter: str | None = None) -> list[dict[str, Any]]:
-        """Return the report sections of all bundles; with `adapter`, only of those that used it or no adapter."""
+        """Return the report sections of all bundles. With `adapter`, leave out bundles that used another adapter."""
         found = self._sections or self.results.sections(self._judged_keys())
         return [
             {**each, "results": [result.numbers for result in self.results.results_in_order(key)]}

@@ -71,7 +71,9 @@ class BundleResults:
             raise pytest.UsageError(f"--corpus-bundle-resume={folder}: {error.strerror}") from None
 
     def store(self, run: BundleRun) -> CaseStore:
-        """Return the store of a bundle's run. Its key contains the path below pytest's root folder, equal on all
+        """Return the store of a bundle's run.
+
+        The store's key contains the path from pytest's root folder to the bundle, because this path is the same on all
         machines.
         """
         path = run.bundle.path

@@ -106,7 +106,7 @@ class Screen:
                 self.reporter.write_line(f"{left} more, of SHOULDs or deviations: -v shows them")
 
     def groups(self, ledger: Ledger, verdict: Verdict, *, every: bool = False) -> list[FindingGroup]:
-        """Return the findings of an adapter that are shown, or all with `every`, in the order of repair."""
+        """Return the findings to show, or with `every` all, grouped by requirement and in the order of repair."""
         found: dict[tuple[str, str], list[Finding]] = {}
         for each in self.findings.of_adapter(ledger.adapter):
             found.setdefault((each.component, each.requirement), []).append(each)

@@ -311,7 +311,7 @@ class FactoryAdapter(Adapter):
     def _check_credentials(self, answers: Mapping[str, CapabilitiesAnswer], *, known: bool) -> None:
         """Raise an error if all answers of a remote adapter mean that it needs other credentials.
 
-        If the components are `known` in advance and one of the answers is an envelope, the suite judges it instead.
+        No error is raised if the components are `known` in advance and an answer is an envelope: the suite judges it.
         """
         client, judged = self.client, [answer for answer in answers.values() if known and not answer.broken]
         if client is None or client.remote is None or judged or not all(each.refused for each in answers.values()):

@@ -3,7 +3,9 @@
 from typing import Any
 
 RECORD = "corpus"
-"""User property with the record of a test. Also a key in a worker's input (components) and output (its ledgers)."""
+"""Name of the record of a test in user properties, of the components in a worker's input, and of the ledgers in its
+output.
+"""
 
 LATE = "corpus_late"  # user property: a component, and the seconds until its writes become visible
 STATUS = "corpus_status"  # user property with the status of a test

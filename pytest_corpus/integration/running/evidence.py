@@ -249,9 +249,7 @@ def _namespace(exchange: Exchange | None) -> object:
 
 
 def context_secrets(request: Any) -> list[str]:
-    """Return the tenant and the idempotency key of a request, unless they are so short that the suite did not make
-    them.
-    """
+    """Return the tenant and the idempotency key of a request. Short ones are left out: the suite did not make them."""
     if not (context := context_of(request)):
         return []
     values = (context.get("tenant"), context.get("idempotency_key"))
@@ -264,7 +262,7 @@ def mask_planted(text: str, planted: Iterable[str]) -> str:
 
 
 def _supporting_calls(violation: Violation) -> Sequence[Exchange]:
-    """Return the last of several calls that a finding is based on; empty for one call, or if a `Story` shows them."""
+    """Return the last calls that a finding is based on; empty if there is only one, or if a `Story` shows them."""
     several = len(violation.exchanges) > 1 and violation.story is None
     return violation.exchanges[-MOST_JUDGED:] if several else ()
 

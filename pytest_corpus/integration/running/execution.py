@@ -132,7 +132,7 @@ class TestExecution:
         return body
 
     def _run_test(self, function: Callable[..., object], arguments: Mapping[str, Any], observed: Notes) -> Ending:
-        """Run the test if it can be judged. A violation that changes in the process explain is not a finding."""
+        """Run the test if it can be judged. Drop violations that changes in this process may have caused."""
         if obstacle := self._obstacle():
             return replace(UNFINISHED, broken_off=obstacle)
         before = self._reported.copy()

@@ -91,7 +91,7 @@ def write_into_report(
 ) -> None:
     """Write the result of a test into pytest's report.
 
-    If it does not match the result, the report becomes failed or not assessed.
+    If pytest's outcome contradicts the result, the report becomes failed or skipped, and the ledger notes it.
 
     Args:
         seen: the exception that pytest received from the call, or None.

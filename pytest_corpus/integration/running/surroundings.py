@@ -196,7 +196,7 @@ def implementing_plugins(config: pytest.Config, hooks: tuple[str, ...]) -> list[
 
 
 def name_suspects(config: pytest.Config, why: str) -> str:
-    """Return the end of a sentence that names plugins that may have caused a mismatch; empty if there are none."""
+    """Return a text in parentheses with the plugins that may have caused a mismatch; empty if there are none."""
     names = implementing_plugins(config, CHANGING[why])
     return f" (a plugin may be the reason: {', '.join(names)})" if names else ""
 
@@ -213,7 +213,7 @@ def raising_plugin(config: pytest.Config, error: BaseException | None) -> str:
 
 
 def outcome_behind(error: BaseException) -> BaseException | None:
-    """Return pytest's exception for fail, skip or exit if it is `error` or one of its causes; otherwise None."""
+    """Return pytest's exception for fail, skip or exit: `error` itself or one of its causes, or None."""
     seen: BaseException | None = error
     for _ in range(MOST_CAUSES):
         if seen is None or isinstance(seen, OUTCOMES):
@@ -224,7 +224,7 @@ def outcome_behind(error: BaseException) -> BaseException | None:
 
 
 def cause_of_end(config: pytest.Config, error: BaseException) -> str:
-    """Describe the cause of an exception from outside of the suite that ended a test."""
+    """Return a phrase about an exception that ended a test: the plugin that raised it, if known, and its type."""
     plugin, kind = raising_plugin(config, error), type(error).__name__
     return f"{plugin} ended tests ({kind})" if plugin else f"tests were ended by {kind}"
 
@@ -308,7 +308,7 @@ def _is_error(warning_filter: str) -> bool:
 
 
 def _is_valid(warning_filter: str) -> bool:
-    """True unless Python ignored a warning filter when it started, because the category was unknown."""
+    """True if the category of a warning filter exists. Otherwise Python ignored the filter when it started."""
     category = [*warning_filter.split(":"), "", ""][2].strip()
     try:
         return not category or hasattr(builtins, category) or bool(pkgutil.resolve_name(category))

@@ -20,7 +20,7 @@ PROMPT_S = 0.005
 """If an adapter answers within this time, concurrent tests save nothing."""
 
 FEW, MANY = (8, 5), 32
-"""The numbers of answers, and of successful answers, that a usual time needs; and the number of times that are kept."""
+"""A usual time is known after this many answers, or successes; and the number of latest times that are kept."""
 
 TRIALS, TRIAL_S = 3, 5.0
 """The number of calls before the first test that show if concurrent tests save time, and their time limit."""
@@ -62,7 +62,7 @@ def reason_against_concurrency(subject: Subject) -> str:
 
 
 class CallTimes:
-    """The times of recent answers, and a second list of successes, because refusals may not reach the provider."""
+    """Two lists: times of recent answers, and of recent successes only, as a refusal may not reach the provider."""
 
     def __init__(self) -> None:
         self._latest: tuple[deque[float], ...] = tuple(deque(maxlen=MANY) for _ in FEW)
@@ -133,7 +133,7 @@ class Width:
             self.now = self.peak = min(FIRST, self._most)
 
     def limit(self, capabilities: Capabilities) -> None:
-        """Observe the limits that an adapter's capabilities state."""
+        """Allow no more concurrent tests than an adapter's capabilities permit."""
         if (most := capabilities.limit("concurrency")) is not None:
             self.narrow(max(1, most), f"the adapter states a `concurrency` of {most}")
         rate, usual_s = capabilities.limit("rate_limit_qps"), self._alone.longest_s

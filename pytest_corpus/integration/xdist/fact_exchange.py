@@ -139,8 +139,8 @@ class SharedFacts(CommonFacts):
     """The facts about one adapter, in a run with several processes.
 
     Args:
-        channel: the connection to the controller; None without a controller, or in a run from a transcript, which has
-            the facts that were handed over.
+        channel: the connection to the controller. It is None without a controller, and in a run from a transcript,
+            because a transcript contains the facts that were handed over.
     """
 
     def __init__(self, label: str, client: AdapterClient, channel: FactChannel | None) -> None:

@@ -42,7 +42,7 @@ ENDS = {
     "no_stream": "an async iterator of frames",
     "endless": "an end of the stream",
 }
-"""Maps the kind of a call's fault to the end that the call should have had."""
+"""Maps the kind of a call's fault to a phrase for the correct end of a call."""
 
 
 class ComponentAuditor(Auditor):
@@ -99,7 +99,7 @@ class ComponentAuditor(Auditor):
     def audit_exchange(self, exchange: Exchange, *, with_reports: bool = False) -> list[Violation]:
         """Return the findings of an exchange, and keep them if no more reports can come.
 
-        Reports that may still come are judged only if requested; then the suite waits for them.
+        With `with_reports`, wait for the reports that may still come, and judge them too.
         """
         if exchange.findings is not None:
             return exchange.findings
@@ -111,7 +111,7 @@ class ComponentAuditor(Auditor):
         return found
 
     def findings(self, exchange: Exchange, *, with_reports: bool = True) -> Violations:
-        """Yield all findings of an exchange; the findings in reports, as far as they have come, only if requested."""
+        """Yield the findings of an exchange. With `with_reports`, the reports that have come are judged too."""
         component, edition, observed = self._calls.component, self._calls.settings.edition, exchange.observed
         reports: Reports = (*observed.observations, *observed.counts) if with_reports else ()
         answers = _answers_of(exchange, component)
@@ -193,7 +193,7 @@ def _is_finite(frame: Frame) -> bool:
 
 
 def _end_findings(exchange: Exchange) -> Violations:
-    """Yield the violations that the end of a call shows."""
+    """Yield the violations of a call that raised an exception, did not end, or ended in another wrong way."""
     fault = exchange.fault
     if fault is not None and fault.kind in ENDS and not (fault.kind == "timeout" and exchange.limited):
         got = f"the exception {fault}" if fault.kind == "raised" else fault.text

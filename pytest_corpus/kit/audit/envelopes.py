@@ -33,9 +33,9 @@ STACK_TRACE = re.compile(
     r"|(?<![\w.-])(?<!//)[\w-]+\.(?:py|go|java|kt|rb|js|mjs|ts|cs):\d+(?!\w)",
     re.MULTILINE,
 )
-"""A stack trace, or a frame of one, as Python, Go, Java, JavaScript and C# print it, or a line of a source file.
+"""A part of a stack trace of Python, Go, Java, JavaScript or C#, or a source file with a line number.
 
-A host with a port, such as `api.example.py:443`, is not a line of a file.
+A host with a port, such as `api.example.py:443`, does not match.
 """
 
 

@@ -15,7 +15,7 @@ SENTENCE = 24
 """A substring of this length of a model's text is a leak. A shorter one may occur in a log by chance (R124)."""
 
 DEBUG = "COM-LEAK-7"
-"""The requirement that content of any kind in a debug record violates."""
+"""The requirement that debug records contain no content of any kind."""
 
 LEAKS = {
     "content": {"error": "COM-LEAK-1", "metrics": "COM-LEAK-2", "log": "COM-LEAK-3"},
@@ -82,7 +82,7 @@ def leaks_secret(text: str, secret: str, gram: int = GRAM) -> bool:
 
 
 def _completion_texts(exchange: Exchange) -> Iterator[str]:
-    """Yield the texts of a model in an answer, except short texts, which may be words of the log."""
+    """Yield the model's texts in an answer. A short text is left out, because a log may contain it by chance."""
     for frame in exchange.frames if exchange.op in ("llm.complete", "llm.stream") else ():
         body = frame.body if isinstance(frame.body, dict) else {}
         holder = body.get("chunk" if exchange.streaming else "result")

@@ -28,7 +28,7 @@ ONE_OBSERVATION = ("COM-OBS-1", "COM-OBS-2", "COM-OBS-3")
 OUTCOME_LABELS = ("COM-OBS-5", "COM-OBS-6", "COM-OBS-28")
 
 LABELS = (*OUTCOME_LABELS, "COM-OBS-8", "COM-OBS-10")
-"""Requirements on labels that `capabilities` need not have (R19)."""
+"""Requirements on labels of reports. The reports of `capabilities` need not have these labels (R19)."""
 
 
 def demonstrates(requirement: str, reply: Reply | StreamReply, component: str) -> bool:

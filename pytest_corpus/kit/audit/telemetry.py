@@ -86,14 +86,14 @@ def observation_requirement(exchange: Exchange) -> str:
 
 
 def must_observe(exchange: Exchange, component: str) -> bool:
-    """True if observations are required: the operation is known, at the right entry point and read to its end (R19)."""
+    """True if the adapter must observe the call (`is_observed`), and all frames of the answer are envelopes (R19)."""
     if not is_observed(exchange) or BY_OP[exchange.op].component != component:
         return False
     return all(isinstance(frame.body, dict) and "ok" in frame.body for frame in exchange.frames)
 
 
 def is_hidden_failure(exchange: Exchange) -> bool:
-    """True if the provider failed but the answer is a success. `health` may do so; other tests report the rest."""
+    """True if the provider failed but the answer is a success. Other tests report this, except for `health`."""
     if not any(kind.startswith("provider text") for kind in exchange.secrets):
         return False
     return failure_of(exchange) is None
@@ -146,7 +146,7 @@ def _stream_outcome_findings(exchange: Exchange, component: str, counted: list[C
 def is_outcome_named(count: Count, exchange: Exchange) -> bool:
     """True if a label of the counter names the outcome of a stream. No document defines the label (R65).
 
-    OK is the default of the interface, so a success need not be named, but it may not be named as an error.
+    A success needs no label, because OK is the default of the interface. But no label may name it as an error.
     """
     named = {label.upper() for label in count.extra.values() if isinstance(label, str)}
     if failure_of(exchange) is None:

@@ -32,7 +32,7 @@ class Event:
 
     Attributes:
         value: the value that was written or read; None for a delete, and for a read that found nothing.
-        end: the end of the operation; infinite if the answer leaves its effect open.
+        end: the end of the operation; infinite if the answer does not show whether the operation took effect.
         settled: True for a read that was sent alone, after the time in which writes become visible.
     """
 
@@ -84,9 +84,10 @@ def is_linearizable(events: Sequence[Event]) -> bool:
 
 
 def is_convergent(events: Sequence[Event]) -> bool:
-    """True if settled reads return a last write, and every read returns a written value or nothing.
+    """True if each read returns a written value or nothing, and each settled read the value of a last write.
 
-    This must hold even for stores that promise no order of concurrent operations.
+    A write is a last one if no other write began after its end. Even a store that promises no order of concurrent
+    operations must do this.
     """
     writes = [event for event in events if not event.is_read]
     for read in (event for event in events if event.is_read):
@@ -101,9 +102,9 @@ def is_convergent(events: Sequence[Event]) -> bool:
 
 
 def shrink(events: Sequence[Event], holds: Callable[[Sequence[Event]], bool]) -> list[Event]:
-    """Return a smallest part of a history that still breaks a rule: no operation can be left out.
+    """Return a part of a history that still breaks a rule, so small that no more operations can be left out.
 
-    A write stays as long as a read returned its value.
+    A write is only left out if no read in the part returns its value.
     """
     kept = sorted(events, key=lambda event: event.start)
     for event in reversed(kept.copy()):

@@ -116,7 +116,7 @@ class _Search(Generic[M]):
         return list(self.best.calls)
 
     def run(self) -> None:
-        """Shorten the sequence: keep only the last steps on the names that differ, then remove ever smaller parts."""
+        """Shorten the sequence: keep the last steps on the names in the violation, then remove ever smaller parts."""
         *before, last = self.steps
         about = self.violation.about or last.names
         alike = [each for each in before if each.place == last.place and not each.is_read_only]

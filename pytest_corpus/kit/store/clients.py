@@ -38,7 +38,7 @@ class Clients:
         raise NotImplementedError
 
     def read(self, result: Any) -> Mapping[str, Value]:
-        """Return the numbers of the writes that a read shows, or a fault in words; None for a thing that is absent."""
+        """Return what a read shows of each thing: the number of its last write, None if absent, or a fault in words."""
         raise NotImplementedError
 
     def play(self, subject: Subject) -> dict[str, list[Event]]:

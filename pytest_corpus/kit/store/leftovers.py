@@ -96,7 +96,8 @@ class Leftovers:
         run: the id of the run.
         adapter: the declaration of the adapter.
         factory: the adapter's factory as `module:attribute`; empty if the factory has no such name.
-        names: the names, each with True if an answer confirmed the write, False if the only answer did not, or None.
+        names: the names, each with True if an answer confirmed the write, False if all answers were errors, and None
+            if no answer came.
     """
 
     run: str = ""
@@ -125,7 +126,7 @@ class Leftovers:
             self.names.pop(place, None)
 
     def names_by_kind(self) -> Iterator[tuple[Kind, list[str]]]:
-        """Yield the names of each kind, except names whose writes were answered, but never with success."""
+        """Yield the names of each kind. A name is left out if all answers to its writes were errors."""
         for kind in ("namespace", "vector", "node", "edge"):
             held = (names.items() for place, names in self.names.items() if place[3] == kind)
             found = [name for names in held for name, is_there in names if is_there is not False]
@@ -243,7 +244,7 @@ def _lock(file: int) -> bool:
 
 
 def remove_file(path: Path) -> None:
-    """Remove the file of a run, and the folder with its last file."""
+    """Remove the file of a run, and also its folder if no other file is left there."""
     path.unlink(missing_ok=True)
     try:
         path.parent.rmdir()

@@ -1,4 +1,4 @@
-"""Reads results of writes and pages leniently. Errors in their form are findings about their schemas (R14, R32)."""
+"""Reads results of writes and pages leniently, because the schema checks report errors of form (R14, R32)."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -64,7 +64,7 @@ class SettleTime:
         in_order: True if a write finds the data of the previous write, although no read shows the data yet.
         rechecked: True if the delay was measured again after a violation.
         written: by place, the time of the last write on the monotonic clock.
-        applied: like `written`, without refused writes, which matter to reads but not to other writes.
+        applied: like `written`, without refused writes. A later write waits for these only; a read waits for `written`.
     """
 
     seconds: float | None = None
@@ -240,7 +240,7 @@ class Settling:
         return bool(self.find_settle_time())
 
     def _measure(self) -> FoundFact:
-        """Measure the settle time; also note how long a missing write was read, and if writes see earlier ones."""
+        """Measure the settle time; return it as a fact, with `missed_s` and `in_order` of `SettleTime`."""
         with self.reading_at_once(), judging(), inputs.fact_scope("settling"):
             try:
                 longest = self._longest_delay()

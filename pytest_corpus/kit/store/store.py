@@ -91,7 +91,7 @@ class Records:
         return thing in self._all and self._all[thing].state in EXISTING_STATES
 
     def use_of(self, thing: Thing) -> Use:
-        """Return the tests that may use a thing, as a `Use`; any test for an unknown thing."""
+        """Return the `Use` of a thing; `Use.ANY` for an unknown thing."""
         return self._all[thing].use if thing in self._all else Use.ANY
 
     def select(self, *states: State, use: Use | None = None, kind: str = "") -> list[Thing]:

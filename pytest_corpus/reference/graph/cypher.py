@@ -26,7 +26,7 @@ class QueryPart:
     direction: str = "BOTH"
 
     def fits(self, entity: Entity, scope: Scope) -> bool:
-        """True if an entity has the labels and properties, and equals the entity that its name is bound to, if any."""
+        """True if an entity has the labels and properties. If the name is bound, it must be bound to this entity."""
         known = scope.get(self.name or "")
         if isinstance(known, (Node, Edge)) and known != entity:
             return False

@@ -16,7 +16,7 @@ class Namespaces(VectorArguments):
     tenants: dict[str | None, dict[str, Space]]
     versions: Iterator[int]
     item_by_item = False
-    """True if an upsert skips failed items. Edition 1.0.0 cannot name items by index, so it refuses the upsert."""
+    """True if an upsert stores the other items when some fail. False here: edition 1.0.0 cannot name items by index."""
 
     def spaces(self, call: Call) -> dict[str, Space]:
         """Return the namespaces of the tenant; the default namespace always exists."""
@@ -63,7 +63,7 @@ class Namespaces(VectorArguments):
         return (not ids or item.id in ids) and self.passes(item.metadata, conditions)
 
     def check_existing(self, call: Call, name: str, wanted: Space) -> Space | None:
-        """Return the existing namespace, which must match the wanted one, or None."""
+        """Return the namespace of this name, or None. If it differs from the wanted one, refuse the call."""
         existing = self.spaces(call).get(name)
         if existing is None or existing.dimensions is None:
             return existing

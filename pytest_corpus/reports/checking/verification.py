@@ -59,7 +59,7 @@ ContradictionCache = dict[bytes, list[str]]
 def find_contradictions(
     document: Mapping[str, Any], today: date, shipped: ShippedTests, known: ContradictionCache
 ) -> Iterator[str]:
-    """Yield a sentence for each contradiction inside the report of a complete run, or to the catalogue or suite."""
+    """Yield a sentence for each place where a complete run's report contradicts itself, the catalogue or the suite."""
     yield from _check_run_facts(document, today)
     yield from _check_capabilities(document)
     key = _requirements_key(document)

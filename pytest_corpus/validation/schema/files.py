@@ -265,7 +265,7 @@ def _is_refusal(fault: Exception) -> bool:
 
 
 def make_format_keyword(checks: Mapping[str, Format]) -> type:
-    """Return the class of `FORMAT_KEYWORD`. It checks the format of all values but strings, which `format` checks."""
+    """Return the class of `FORMAT_KEYWORD`. It checks values that are not strings; `format` itself checks strings."""
 
     class Keyword:
         def __init__(self, _parent: object, name: str, _path: object) -> None:

@@ -101,7 +101,7 @@ PATIENCE_S = 2.0
 
 
 class ReplayedAnswer:
-    """A recorded answer. If the client left during the recording, the answer hangs there, and fails in the end."""
+    """A recorded answer. If the client left during the recording, the answer hangs at the same place and then fails."""
 
     def __init__(self, kept: KeptAnswer, unknown: Callable[[], None], *, is_instant: bool) -> None:
         self._unknown = unknown

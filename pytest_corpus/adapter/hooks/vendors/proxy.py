@@ -85,7 +85,7 @@ class MistakeLog(Protocol):
     """Keeps the mistakes of the adapter's author; `Mistakes` implements it."""
 
     def mistake_recorder(self) -> Callable[[BaseException], None]:
-        """Return a function that records a mistake in the answer to a request that arrives now."""
+        """Return a function that records mistakes in the answer to one request; ask for it when the request arrives."""
 
 
 class ProxyProbe(Protocol):

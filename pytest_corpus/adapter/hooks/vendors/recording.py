@@ -40,7 +40,7 @@ Ending = Literal["whole", "cut", "abandoned"]
 
 _SECRET = re.compile(r"auth|cookie|key|token|secret|passw|credential|session|organi[sz]ation|account", re.IGNORECASE)
 _LIMITS = re.compile(r"(x|anthropic)-ratelimit-", re.IGNORECASE)
-"""Headers about limits of tokens, which contain no secret token."""
+"""Headers about rate limits. They hold no secret, although some of their names contain `token`."""
 
 _CREDENTIALS = re.compile(r"auth|cookie|key|token|secret|passw|credential", re.IGNORECASE)
 _WORD = re.compile(r"[^\s;,=]+")
@@ -55,7 +55,7 @@ FILE = Kind("recording", ("header", "exchange", "end"), MOST_LINES, RecordingErr
 
 @dataclass(slots=True)
 class KeptAnswer:
-    """An answer of the provider: status, headers and parts. Status and headers are absent if the client left before.
+    """An answer of the provider: status, headers and parts. If the client left early, status and headers are absent.
 
     Attributes:
         at_ms: the time of the headers, in milliseconds since the request.
@@ -334,7 +334,7 @@ def notes_on_old_recordings(recorded: Iterable[str], today: str) -> list[str]:
 
 
 def _is_same_when_read(line: dict[str, Any]) -> bool:
-    """True if the line of a recording is within the limits of a reader, and its request can be written as JSON."""
+    """True if the line of a recording can be written and read again without a change of its request."""
     try:
         return key_of(bounded.parse_value(dumps(line).encode())["request"]) == key_of(line["request"])
     except ValueError:

@@ -107,9 +107,9 @@ class Tunnel(LocalServer):
     def count_data(self, known: Observed | None, data: bytes | None = None) -> tuple[Observed | None, Plan | None]:
         """Count bytes on a connection for the call that sent them; return this call, and the plan for it.
 
-        `known` is the call that was counted last on the connection. Bytes count once for a call and connection. Short
-        bytes are a ping if they were first sent while no call was under way. Without `data`, the
-        new connection itself is counted, but only if a plan refuses it.
+        `known` is the call that was counted last on the connection; it is not counted again. A ping is not counted: a
+        short message that the adapter has also sent while no call was under way. Without `data`, the new connection
+        itself is counted, but only if a plan refuses it.
         """
         call = self._probe.attribution.call_of_arrival()
         is_ping = data is not None and len(data) <= LONGEST_PING and self._is_ping(data, call is None)

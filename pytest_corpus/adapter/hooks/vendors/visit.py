@@ -34,7 +34,7 @@ IN_STREAM_FORMS = ("reset", "truncated", "garbage", "unfinished")
 """The forms of a broken stream that need no event of the vendor's."""
 
 CUT, FLUSHED = 0.8, 0.5
-"""The share of a stand-in's events that are cut, and the share after which nothing waits for the next event."""
+"""The share of a stand-in's events that are split into several writes; the share after which no bytes are held back."""
 
 DEADLINE_HEADER = "x-deadline-ms"
 """The header in which an adapter may pass on its deadline. The suite chose the name; no vendor has one (R93)."""
