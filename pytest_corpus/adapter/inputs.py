@@ -207,7 +207,7 @@ def unique_number() -> int:
 
 
 def unique_ordinal(most: int) -> int:
-    """Return a small number that this process returns once, if each test asks for at most `most` numbers."""
+    """Return a small number, each only once in this process. A test may ask for at most `most` numbers."""
 
     def make_ordinal() -> int:
         chance = _chance()

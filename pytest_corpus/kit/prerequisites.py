@@ -67,7 +67,7 @@ class Prerequisites:
         return self.claim_of(name) is False
 
     def is_callable(self, name: str) -> bool:
-        """True if an operation has an entry point and is not denied, even if it does not work."""
+        """True if an operation has an entry point and capabilities do not deny it. It need not work."""
         return not self.denies(name) and self._has_entry_point(name)
 
     def _has_entry_point(self, name: str) -> bool:

@@ -244,7 +244,7 @@ class Listener:
             self._until = time.monotonic() + self._request.listen_s if is_last else None
 
     def must_leave(self) -> bool:
-        """True if the client must leave now, because it got the number of messages after which the request leaves."""
+        """True if the client must leave now: it got as many messages as `leave_after` of the request states."""
         most = self._request.leave_after
         return most is not None and self._answer.left_s is None and len(self._answer.pieces) >= most
 

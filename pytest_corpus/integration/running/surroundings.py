@@ -106,7 +106,7 @@ OF_TIME = frozenset(
      "COM-OBS-7", "COM-OBS-10", "COM-OBS-17", "COM-OBS-19", "COM-DEADLINE-8", "COM-FAULT-8", "COM-FAULT-10",
      "COM-FAULT-14", "COM-IDEM-6", "GRA-QUERY-19", "WIR-CTX-2", "TRA-CALL-5"}
 )  # fmt: skip
-"""The requirements that compare a time of the adapter with a time of the suite, besides those on deadlines."""
+"""Requirements that compare a time of the adapter with a time of the suite; requirements on deadlines do so, too."""
 
 CHANGED = "a plugin changed the parameters of tests (--corpus-repeat=N repeats them)"
 FORKED = "a plugin (--forked) ran each test in a process of its own, in which the adapter does not live; run without it"

@@ -38,7 +38,7 @@ EXISTING_STATES = (State.NEW, State.OLD)
 
 
 class Use(Enum):
-    """The tests that need a thing of the store: none in particular (`ANY`), the test with its sandbox, or several."""
+    """The tests that need a thing of the store: no particular test, the test with its sandbox, or several tests."""
 
     ANY = auto()
     SANDBOX = auto()
