@@ -1,4 +1,7 @@
-"""Runs the suite in random orders, and reports requirements whose status differs from that in the usual order."""
+"""Runs the suite in random orders, and reports requirements whose status differs from that in the usual order.
+
+The orders differ in the number of tests in flight, too.
+"""
 
 from __future__ import annotations
 
@@ -37,6 +40,9 @@ LIMIT_S = 300
 
 USUAL = 0
 """The number of the usual order."""
+
+WIDTHS = ("auto", "1", "8", "32")
+"""The numbers of tests in flight, in turn."""
 
 ORDERS = {"reference": 25, "skeleton": 15, "example": 14}
 """The number of orders for each adapter of a kind: 202 in all."""
@@ -203,7 +209,8 @@ def conformance_run(adapter: Adapter, number: int, folder: str) -> None:
         own += ["-p", "pytest_randomly", "-p", "no:faulthandler", f"--randomly-seed={number}"]
     elif number:
         plugins.append(Shuffled(number))
-    given = [f"--corpus-adapter={adapter.factory}", f"--corpus-report={REPORT}"]
+    width = f"--corpus-concurrency={WIDTHS[number // 2 % len(WIDTHS)]}"
+    given = [f"--corpus-adapter={adapter.factory}", f"--corpus-report={REPORT}", width]
     os._exit(int(pytest.main([*own, *given], plugins)))
 
 
