@@ -236,7 +236,7 @@ def shared_sandboxes(vector: VectorCalls, name: str, make: Callable[[], list[Vec
     shared, key = vector.shared, ("lasting", name)
     found = cached(vector, key, make)
     for sandbox in found:
-        with exclusive_drop(sandbox.store_key):
+        with exclusive_drop(sandbox.store_key[1]):
             pass
     if not all(vector.store.written.is_there(sandbox.store_key) for sandbox in found):
         shared.cached.pop(key, None)

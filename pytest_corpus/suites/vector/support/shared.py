@@ -40,8 +40,11 @@ def namespace_key(tenant: str | None, name: str) -> Thing:
     return ("vector", tenant, None, "namespace"), name
 
 
-def exclusive_drop(namespace: Thing) -> AbstractContextManager[None]:
-    """Let one test delete a namespace in this block. A concurrent test that needs it waits, and makes it again."""
+def exclusive_drop(namespace: str) -> AbstractContextManager[None]:
+    """Let one test delete a namespace of this name in this block, whatever its tenant.
+
+    A concurrent test that needs it waits, and makes it again.
+    """
     return turns.finding_out("dropping", namespace)
 
 

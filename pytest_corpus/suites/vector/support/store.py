@@ -149,7 +149,7 @@ class VectorStore(Store):
 
     def _drop_namespace(self, thing: Thing) -> bool:
         """Delete a namespace, or note that it cannot be deleted; return False if the adapter answers nothing now."""
-        with exclusive_drop(thing):
+        with exclusive_drop(thing[1]):
             return self._note_drop(thing, *self._delete([thing]))
 
     def _note_drop(self, thing: Thing, reply: Reply | None) -> bool:
@@ -194,7 +194,7 @@ class VectorStore(Store):
             return
         most, until = self._room, inputs.monotonic() + ROOM_S
         while len(self.existing_namespaces) >= most and not self._vector.retries.probing:
-            spare = next(iter((*self._spare_namespaces(), *self._unheld_namespaces())), None)
+            spare = next(iter((*self._spare_namespaces(), *self._unheld_except_last())), None)
             if spare is None and turns.is_in_flight() and inputs.monotonic() < until:
                 inputs.sleep(LOOK_S)
                 continue
@@ -237,7 +237,7 @@ class VectorStore(Store):
             and self._shared.refused == new
         ):
             self._shared.room = len(self.existing_namespaces) - 1
-            found = self._unheld_namespaces()[:1]
+            found = self._unheld_except_last()[:1]
         self._shared.refused = new
         self.written.change_records(found, state=State.OLD)
         for thing in found:
@@ -253,25 +253,23 @@ class VectorStore(Store):
 
     def _spare_namespaces(self) -> list[Thing]:
         """Return the namespaces that no request names any more, or that are made again when a request names them."""
-        plain, lasting, held = (
-            (self._shared.main_namespace, self._shared.scratch),
-            self._lasting_namespaces(),
-            self._held_namespaces,
-        )
+        plain, lasting = (self._shared.main_namespace, self._shared.scratch), self._lasting_namespaces()
         return [
             thing
-            for thing in self.existing_namespaces
-            if thing not in held
-            and (
-                self.written.use_of(thing) is Use.SANDBOX
-                or ((thing[1] in plain or thing in lasting) and thing not in self._shared.used)
-            )
+            for thing in self._unheld_namespaces()
+            if self.written.use_of(thing) is Use.SANDBOX
+            or ((thing[1] in plain or thing in lasting) and thing not in self._shared.used)
         ]
 
     def _unheld_namespaces(self) -> list[Thing]:
-        """Return the namespaces that no running test holds, except the last used one."""
-        held = self._held_namespaces
-        return [thing for thing in self.existing_namespaces[:-1] if thing not in held]
+        """Return the namespaces that no running test holds. If tenants share data, the name of a namespace decides."""
+        held, tenants = self._held_namespaces, self._vector.capabilities.flag("supports_multi_tenant")
+        names = {name for _, name in held} if tenants is not True else ()
+        return [thing for thing in self.existing_namespaces if thing not in held and thing[1] not in names]
+
+    def _unheld_except_last(self) -> list[Thing]:
+        last = self.existing_namespaces[-1:]
+        return [thing for thing in self._unheld_namespaces() if thing not in last]
 
     def sweep(self, tenant: str | None) -> None:
         """Delete the suite's vectors in the default namespace of a tenant."""
