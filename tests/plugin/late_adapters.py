@@ -63,6 +63,15 @@ class LateAfterAll(LateVector):
         return super().select(space, query)
 
 
+class LateFilters(LateVector):
+    """Shows a vector at once, but finds it by its metadata only later, as a second index does."""
+
+    late_s = 0.25
+
+    def select(self, space: Space, query: QueryArguments) -> list[Item]:
+        return super().select(space, query) if query.conditions else ReferenceVector.select(self, space, query)
+
+
 class LateGraph(ReferenceGraph):
     """Answers from a copy that is a moment behind."""
 
@@ -84,6 +93,20 @@ class LateGraph(ReferenceGraph):
 
     def draft(self, call: Call) -> dict[str, NamespaceGraph]:
         return {name: graph.draft() for name, graph in super().space(call).items()}
+
+
+class LateEdges(LateGraph):
+    """Shows a node at once, but its edges only later."""
+
+    late_s = 0.25
+
+    def space(self, call: Call) -> dict[str, NamespaceGraph]:
+        shown, earlier = ReferenceGraph.space(self, call), super().space(call)
+        return {name: self.merged(graph, earlier.get(name, NamespaceGraph())) for name, graph in shown.items()}
+
+    def merged(self, now: NamespaceGraph, earlier: NamespaceGraph) -> NamespaceGraph:
+        edges = {key: edge for key, edge in earlier.edges.items() if {edge.src, edge.dst} <= now.nodes.keys()}
+        return NamespaceGraph(now.nodes, edges)
 
 
 class StrictGraph(LateGraph):

@@ -44,7 +44,7 @@ EXPECTED = {
 SHAPED = {file: [f"legal:{row.name}" for row in marked(file, "shape")] for file in ("llm", "components")}
 """Adapters of another shape, the whole suite of which is run."""
 
-LATE_SHAPES = ["late_adapters:LateVector", "late_adapters:LateGraph"]
+LATE_SHAPES = [f"late_adapters:Late{each}" for each in ("Vector", "Graph", "Filters", "Edges")]
 """Adapters that show writes late; they are waited for in the slow tests alone."""
 
 SCOPES = {

@@ -5,7 +5,7 @@ import shutil
 
 import late_adapters
 import pytest
-from inner_runs import Project, said, violated
+from inner_runs import Project, said, statuses, violated
 
 LATE = "--corpus-adapter=late_adapters:LaterVector"
 LATER = [
@@ -32,6 +32,17 @@ def test_it_is_found_out(project: Project, name: str) -> None:
     assert float(shown) == pytest.approx(seconds, abs=0.01)
     assert said(result).count(f"show after {shown} s; the whole suite waits about ") == 1
     assert "- Writes show: `" in (project.pytester.path / "r.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "scope"), [("LateFilters", "VEC-FILTER-1,VEC-FILTER-2"), ("LateEdges", "GRA-EDGE-1,GRA-EDGE-2")]
+)
+def test_a_second_index_is_late(project: Project, name: str, scope: str) -> None:
+    """The first violation asks if filtered vectors or edges show later than plain things; then they are waited for."""
+    result, report = project.judged(f"late_adapters:{name}", f"--corpus-requirement={scope}")
+    assert violated(report) == set(), said(result)
+    assert {status for (_, each), status in statuses(report).items() if each in scope} == {"satisfied"}
+    assert all(seconds >= getattr(late_adapters, name).late_s for seconds in report["settle_s"].values())
 
 
 @pytest.mark.slow

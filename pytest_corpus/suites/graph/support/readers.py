@@ -2,17 +2,18 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.judgement import reading_separately
-from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
 from pytest_corpus.kit.prerequisites import Prerequisites
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.store.leftovers import uuid_of
-from pytest_corpus.kit.store.settling import Probe, Settling
+from pytest_corpus.kit.store.settling import Probe, Settling, VisibilityCheck
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.graph.support.answers import reported_count
 from pytest_corpus.suites.graph.support.capabilities import ASKING, SEEDS, GraphCapabilities
@@ -257,6 +258,19 @@ class GraphProbe(Probe):
         offered = [name for name in writes if self._graph.prerequisites.is_callable(name)]
         replies = [sandbox.call(name, writes[name]) for name in offered]
         return all(each.is_carried_out and reported_count(each.result) != 0 for each in replies), {"a", "b"}
+
+    def slow_trials(self) -> Iterator[VisibilityCheck]:
+        with suppress(Undecided, Violation):
+            self._sandbox.put_named("st")
+            self._sandbox.put_edges(self._sandbox.edge("s", "t"))
+            yield from (partial(self._has_edges, reader, 1) for reader in EDGE_READERS)
+            self._sandbox.remove("edges", "stot")
+            yield from (partial(self._has_edges, reader, 0) for reader in EDGE_READERS)
+
+    def _has_edges(self, reader: str, number: int) -> bool | None:
+        """True if an operation shows this number of edges; None if the operation does not work."""
+        found = call_or_none(self._sandbox.read_targets, reader, "s")
+        return None if found is None else len(found) == number
 
 
 def _edge_group(group: str) -> str:

@@ -9,7 +9,7 @@ from pytest_corpus.adapter.turns import finding_out
 from pytest_corpus.kit.outcomes import Blocked, QuotaUsedUp, Undecided
 from pytest_corpus.kit.prerequisites import Prerequisites
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.kit.store.settling import Probe, Settling
+from pytest_corpus.kit.store.settling import Probe, Settling, VisibilityCheck
 from pytest_corpus.kit.store.store import parts_of, tenant_context, tenant_of
 from pytest_corpus.suites.vector.support import pages
 from pytest_corpus.suites.vector.support.answers import id_of, matches_of
@@ -17,7 +17,7 @@ from pytest_corpus.suites.vector.support.capabilities import VectorCalls
 from pytest_corpus.suites.vector.support.geometry import direction
 from pytest_corpus.suites.vector.support.requests import VectorRequests
 from pytest_corpus.suites.vector.support.sandbox import expect_stored, namespace_obstacle
-from pytest_corpus.suites.vector.support.shared import Item, exclusive_drop, namespace_key, objects_in
+from pytest_corpus.suites.vector.support.shared import Item, exclusive_drop, objects_in
 
 INDEPENDENT = ("vector.capabilities", "vector.health", "vector.create_namespace")
 """The operations that need no existing data."""
@@ -65,7 +65,7 @@ class Preparation:
         with self._vector.suite_calls():
             for name, make in self._needed_things(args, tenant):
                 key = (self._vector.client.instance.generation, tenant, name)
-                with exclusive_drop(namespace_key(tenant, name)):
+                with exclusive_drop(name):
                     pass
                 with finding_out(id(self._vector.client), key):
                     ready = self._vector.shared.ready.setdefault(self._vector.client, set())  # a sweep replaces the set
@@ -178,17 +178,19 @@ class VectorProbe(Probe):
     """
 
     readers = ("query",)
+    filtered = "filtered query"
 
     def __init__(self, vector: VectorCalls) -> None:
         self._vector, self._name = vector, vector.new_name("trial")
         self._where, self._items = vector.namespace_arg(self._name), dict[str, Item]()
+        self._metadata: dict[str, str] | None = None
         self._is_made = (
             not vector.has_namespaces or vector.call("create_namespace", vector.namespace_args(self._name)).is_success
         )
 
     def write(self, *names: str) -> bool:
         other = [] if self._items else [self._vector.item(-270)]
-        self._items |= {name: self._vector.item() for name in names}
+        self._items |= {name: self._vector.item(metadata=self._metadata) for name in names}
         written = [*other, *(self._items[name] for name in names)]
         parts = parts_of(written, self._vector.limits.most_in_batch or len(written)) if self._is_made else []
         replies = [self._vector.call("upsert", {"vectors": part, **self._where}) for part in parts]
@@ -203,8 +205,9 @@ class VectorProbe(Probe):
             "vector": direction(45, self._vector.dimensions),
             "top_k": self._vector.limits.cap_matches(SEVERAL),
             **self._where,
+            **({"filter": self._metadata} if reader == self.filtered else {}),
         }
-        reply = pages.ask_for_all(self._vector.shared, partial(self._vector.call, reader), query)
+        reply = pages.ask_for_all(self._vector.shared, partial(self._vector.call, "query"), query)
         if reply.is_a("IndexNotReady", "NamespaceNotFound"):
             return set()
         found = {*map(id_of, matches_of(reply.result))} if reply.is_success else None
@@ -219,6 +222,15 @@ class VectorProbe(Probe):
         else:
             done.append(self.delete("lost"))
         return all([*done, self.write("kept", "gone"), self.delete("gone")]), {"kept"}
+
+    def slow_trials(self) -> Iterator[VisibilityCheck]:
+        if not self._vector.features.accepts_filters:
+            return
+        self._items, self._metadata = {}, {"trial": self._name}
+        if self.write("filtered"):
+            yield partial(self.shows, self.filtered, {"filtered"})
+            if self.delete("filtered"):
+                yield partial(self.shows, self.filtered, set())
 
     def close(self) -> None:
         if self._vector.has_namespaces and self._is_made:
