@@ -21,7 +21,7 @@ GRA-QUERY-6 MUST: A text that is not a query of its dialect is refused with Quer
     needs a feature that is not offered is refused permanently.
   from ERRORS 6.4, SPECIFICATION 12.4, R12
   hint: map the database's syntax error to QueryParseError, not to an empty result or an outage
-GRA-QUERY-7 SHOULD: It is reported as QueryParseError, and an empty text is one.
+GRA-QUERY-7 SHOULD: A text that is not a query of its dialect, or an empty text, is reported as QueryParseError.
   from ERRORS 6.4, R12
   hint: raise QueryParseError for a syntax error, and for an empty `text` too
 GRA-QUERY-8 MUST: A missing `text`, or an argument of the wrong type, is refused with BAD_REQUEST.

@@ -55,7 +55,8 @@ LLM-CONTEXT-1 MUST: A prompt beyond the stated context window is refused with BA
 LLM-CONTEXT-2 MUST: A prompt beyond the stated context window is refused with BAD_REQUEST by `stream`.
   from BEHAVIORAL_CONFORMANCE 6.7, ERRORS 6.1, R12; needs supports_streaming
   hint: count the prompt of `stream` too, before the first frame, with the check of `complete`
-LLM-CONTEXT-3 SHOULD: It is reported as PromptTooLong with `max_context_length` and `provided_tokens`.
+LLM-CONTEXT-3 SHOULD: A prompt beyond the stated context window is reported as PromptTooLong, with `max_context_length`
+    and `provided_tokens`.
   from ERRORS 6.1
   hint: raise PromptTooLong, with max_context_length and provided_tokens in `details`
 LLM-CONTEXT-5 SHOULD: The refusal of a prompt that is too long gives `details.model`.
