@@ -91,7 +91,7 @@ TWINS = {
 }
 """Ends of ids that only resemble each other."""
 
-STEPS, SEQUENCES = 36, 2
+STEPS, SEQUENCES = 35, 2
 """The length and the number of the random sequences. If writes are visible late, there is one."""
 
 
