@@ -106,6 +106,15 @@ def test_legal_shape(project: Project, declared: str, at_least: int) -> None:
     assert found["totals"]["must"]["satisfied"] >= at_least
 
 
+def test_a_property_has_one_type_in_any_order(project: Project) -> None:
+    """A store that keeps the type in which it first met a property (R110) is not blamed if tests run in reverse."""
+    project.pytester.makeconftest(
+        "import pytest\n@pytest.hookimpl(trylast=True)\ndef pytest_collection_modifyitems(items): items.reverse()"
+    )
+    result, report = project.judged("legal:OneTypeAProperty", "--corpus-requirement=GRA-NODE-9,GRA-NODE-10", *LEAN)
+    assert violated(report) == set(), said(result)
+
+
 @pytest.mark.parametrize("name", SCOPED)
 def test_what_the_documents_leave_open(project: Project, name: str) -> None:
     """A difference that a ruling allows, or that a provider forces, violates no MUST that it bears on."""

@@ -87,7 +87,7 @@ NOT_FINITE: dict[str, Any] = {
 NESTED: dict[str, Any] = {
     "texts": ["b", "a", "c"],
     "numbers": [3, 1, 2],
-    "empty": [],
+    "no_items": [],
     "object": {"b": 1, "a": {"c": "d"}},
     "mixed": [{"a": [1, "x"]}, None, True],
 }
