@@ -16,7 +16,7 @@ COM-CAP-4 MUST: Flags are booleans, limits are numbers and listings are lists, w
 COM-CAP-5 SHOULD: Keys under `extensions` are namespaced, e.g. vendor:name.
   from SPECIFICATION 6.2, R71
   hint: put a namespace before each key under `extensions`, for example acme:routing
-COM-CAP-6 MUST: An operation that capabilities claim works.
+COM-CAP-6 MUST: An operation works if capabilities claim it.
   from BEHAVIORAL_CONFORMANCE 5.3, R23
   hint: claim only operations that work
 COM-CAP-7 MUST: An operation that capabilities deny answers NOT_SUPPORTED (or simply works).
@@ -28,7 +28,7 @@ COM-CAP-8 SHOULD: An operation that works is not denied by capabilities.
 COM-CAP-9 MUST: `handle_stream` exists if streaming is claimed.
   from SPECIFICATION 4.2.3, R22; needs supports_streaming; for streaming
   hint: add handle_stream to the wire handler, or deny streaming in `capabilities`
-COM-CAP-10 SHOULD: New keys of capabilities stand under `extensions`.
+COM-CAP-10 SHOULD: Undocumented keys of capabilities stand under `extensions`.
   from SPECIFICATION 6.2, R71
   hint: move keys that no document names from the top, from `features` and from `limits` to `extensions`
 COM-CAP-11 SHOULD: Capabilities state the limits `concurrency` and `rate_limit_qps`.

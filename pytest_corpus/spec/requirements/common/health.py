@@ -4,7 +4,8 @@ REQUIREMENTS = """
 COM-HEALTH-1 MUST: `health` answers with an object, or with an error envelope where the backend is down.
   from SPECIFICATION 4.2.6, SPECIFICATION 7.6, R35
   hint: return an object, for example {"ok": true, "status": "ok"}, not a bare word
-COM-HEALTH-2 SHOULD: A healthy report says `ok`, `status` (ok, degraded or down), `server` and `version`.
+COM-HEALTH-2 SHOULD: With its provider up, `health` reports `ok`, `status` (ok, degraded or down), `server` and
+    `version`.
   from SPECIFICATION 7.6, R35
   hint: translate the backend's own words into ok, degraded or down, and add `ok`, `server` and `version`
 COM-HEALTH-3 SHOULD: A degraded or down report gives a `reason`.

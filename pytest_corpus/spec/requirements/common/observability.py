@@ -10,7 +10,8 @@ COM-OBS-2 MUST: A call that fails is observed exactly once, refused and expired 
 COM-OBS-3 MUST: A stream is observed exactly once, whatever its outcome.
   from SPECIFICATION 6.4, SPECIFICATION 11.2, R19; needs metrics, supports_streaming; for streaming
   hint: observe a stream in one `finally` around all of it, which covers refusals, failures and success
-COM-OBS-4 MUST: The `component` of an observation is the component, and that of any report is one of the four.
+COM-OBS-4 MUST: The `component` of an observation is the component that was called; every other metric names one of the
+    four components.
   from SPECIFICATION 6.4; needs metrics
   hint: pass llm, vector, embedding or graph as `component` to every metric, in streams too
 COM-OBS-5 MUST: The `ok` of an observation is the outcome of the call.
@@ -39,14 +40,14 @@ COM-OBS-12 MUST: Metrics are reported with the arguments of the interface, by ke
   hint: call observe(component=, op=, ms=, ok=, code=, extra=) and counter(component=, name=, value=, extra=)
 COM-OBS-13 MUST: A value that a client invented (an unknown model) does not become a label.
   from SPECIFICATION 13.1, R21, R125; needs metrics
-  hint: use `model` as a label only if you list it, and no hash of a text, vector or query
+  hint: use `model` as a label only if you list that model; never use a hash of a text, vector or query
 COM-OBS-14 SHOULD: Request ids and trace ids do not become labels.
   from BEHAVIORAL_CONFORMANCE 6.8, SPECIFICATION 13.1; needs metrics
   hint: keep request_id and traceparent out of `extra`; they belong in traces
 COM-OBS-15 SHOULD: `tenant_hash` is salted: hashing the id of a tenant does not reveal it.
   from SPECIFICATION 15, SPECIFICATION 4; needs metrics
   hint: hash the tenant with a secret salt, for example by HMAC, not with plain SHA-256
-COM-OBS-16 MUST: `tenant_hash` is not a spelling of the tenant that can be read back.
+COM-OBS-16 MUST: `tenant_hash` is not an encoding of the tenant that can be decoded.
   from SPECIFICATION 4, R63; needs metrics
   hint: hash the tenant; an encoding such as base64 or hex is not a hash
 COM-OBS-17 MUST: The `ms` of an observation is the time that the call took.
@@ -64,7 +65,7 @@ COM-OBS-26 MUST: The name of an operation that does not exist does not become a 
 COM-OBS-27 MUST: Two identical calls have the same labels.
   from BEHAVIORAL_CONFORMANCE 6.8, SPECIFICATION 13.1, R125; needs metrics
   hint: do not add ids, times and other values that differ in each call to `extra`; they belong in traces
-COM-OBS-28 SHOULD: The `code` of a failure in an observation is the name of its class, not the code of the wire.
+COM-OBS-28 SHOULD: In an observation, the `code` of a failure is the name of its class, not the code in the envelope.
   from ERRORS 5, R125; needs metrics
   hint: pass BadRequest to `observe` if the envelope says BAD_REQUEST
 COM-OBS-25 SHOULD: A call that is cancelled on the way is observed too.

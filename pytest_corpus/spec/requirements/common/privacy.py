@@ -19,7 +19,7 @@ COM-LEAK-5 MUST: No error or metric contains an idempotency key.
 COM-LEAK-6 MUST: No answer, metric or log record contains raw text of the provider.
   from ERRORS 8, R6; needs provider
   hint: write your own message for each class; do not pass str(error) on or log it with its traceback
-COM-LEAK-7 SHOULD: Debug records contain no content of a request either.
+COM-LEAK-7 SHOULD: Log records at debug level contain no content of a request.
   from SPECIFICATION 15, R74; needs logs
   hint: log hashes and lengths at debug level too
 COM-LEAK-8 SHOULD: No error, metric or log record contains a value of `ctx.attrs`.

@@ -14,10 +14,10 @@ COM-CACHE-1 MUST: A cached answer is not given to another tenant.
 COM-CACHE-2 MUST: No `cache_scope` makes a cached answer pass from one tenant to another.
   from SPECIFICATION 6.1, R55, R134, R139; needs provider, supports_caching; quiet for vector, graph
   hint: keep the tenant hash in the key whatever `cache_scope` says, in `ctx` or in `attrs`
-COM-IDEM-3 MUST: A replay under the same idempotency key applies once and answers as the first call did.
+COM-IDEM-3 MUST: A replay under the same idempotency key applies nothing again, and is answered as the first call was.
   from SPECIFICATION 6.1, SPECIFICATION 11.4, R24, R61; needs idempotent_writes; for vector, graph
   hint: store the whole first answer of every write, of batches too; return it to a replay and apply nothing
-COM-IDEM-4 MUST: Of two calls at once under the same idempotency key one is carried out, and both have its answer.
+COM-IDEM-4 MUST: If two calls under the same idempotency key run at once, one is carried out, and both get its answer.
   from SPECIFICATION 6.1, R61; needs idempotent_writes; for vector, graph; quiet
   hint: lock the key before you look for a first answer, and unlock it after that answer is stored
 COM-IDEM-5 SHOULD: A request whose first attempt failed with a retryable error is carried out when its key comes again.
@@ -26,22 +26,22 @@ COM-IDEM-5 SHOULD: A request whose first attempt failed with a retryable error i
 COM-IDEM-6 MUST: An idempotency key still works after fifty other keys and five seconds.
   from SPECIFICATION 6.1, R126; needs idempotent_writes; for vector, graph
   hint: store first answers for a day, whatever their number; a small cache of recent keys is not enough
-COM-IDEM-7 SHOULD: Of two calls at once under the same idempotency key one alone asks the provider.
+COM-IDEM-7 SHOULD: If two calls under the same idempotency key run at once, only one of them asks the provider.
   from SPECIFICATION 6.1, R126; needs idempotent_writes, provider; quiet
   hint: let the second call wait for the answer of the first, under a lock for the key
-COM-IDEM-8 MUST: A request under another idempotency key is another one, however much the two keys resemble each other.
+COM-IDEM-8 MUST: A request under another idempotency key is a different request, however similar the two keys are.
   from SPECIFICATION 6.1, R138, R139; needs idempotent_writes; for vector, graph
-  hint: compare keys unchanged: do not change their case, strip them, or remove signs
+  hint: compare keys unchanged: do not change their case, strip them, or remove characters
 COM-TENANT-2 SHOULD: Health and statistics for one tenant name no namespace or id that only another tenant uses.
   from SPECIFICATION 14.1, R68; needs supports_multi_tenant; for vector, embedding, graph
   hint: report only the namespaces of the calling tenant, or only counts
 COM-TENANT-3 SHOULD: Tenants do not see each other's data, whether capabilities claim `supports_multi_tenant` or not.
   from SPECIFICATION 6.1, SPECIFICATION 14.1, R127, R139; for vector, graph
   hint: include the tenant in every storage key, and claim `supports_multi_tenant`
-COM-READ-1 SHOULD: Where capabilities claim strong consistency of reads after writes, a write shows at once.
+COM-READ-1 SHOULD: If capabilities claim strong consistency of reads after writes, a write is visible at once.
   from SPECIFICATION B, R46; for vector, graph
   hint: wait for the index before you answer a write, or claim `read_after_write_consistency` of another kind
-COM-TENANT-1 MUST: What one tenant wrote, another neither reads nor changes.
+COM-TENANT-1 MUST: One tenant neither reads nor changes what another tenant wrote.
   from SPECIFICATION 6.1, BEHAVIORAL_CONFORMANCE 6.6, R25, R139; needs supports_multi_tenant; for vector, graph
   hint: include the tenant in every storage key, in writes, deletes, batches, queries and traversals
 """

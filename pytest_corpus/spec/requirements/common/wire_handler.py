@@ -17,7 +17,7 @@ COM-WIRE-5 MUST: A request that is not a JSON object is answered by `handle_stre
     retry.
   from SCHEMA 3.1, R8; needs supports_streaming; for streaming
   hint: check the type of the request in handle_stream too, and yield a single error envelope
-COM-WIRE-6 MUST: A request without `op`, `ctx` or `args`, written so, is refused with BAD_REQUEST.
+COM-WIRE-6 MUST: A request is refused with BAD_REQUEST if it lacks `op`, `ctx` or `args` in exactly this spelling.
   from SCHEMA 3.1, SPECIFICATION 4, R8
   hint: refuse a missing `op`, `ctx` or `args` before you look up the operation; do not fill in an empty one
 COM-WIRE-7 MUST: A request whose `op`, `ctx` or `args` has the wrong type is refused with BAD_REQUEST.
@@ -32,9 +32,10 @@ COM-WIRE-9 MUST: A malformed `op` is refused with BAD_REQUEST or NOT_SUPPORTED.
 COM-WIRE-10 MUST: A streaming operation sent to `handle` is refused with BAD_REQUEST or NOT_SUPPORTED.
   from SPECIFICATION 4.2.3, R8; for streaming
   hint: look streaming operations up in handle_stream only, and refuse them in `handle`
-COM-WIRE-11 MUST: `handle_stream` refuses an unknown operation with NOT_SUPPORTED, a unary one with that or BAD_REQUEST.
+COM-WIRE-11 MUST: `handle_stream` refuses an unknown operation with NOT_SUPPORTED, and a unary operation with
+    NOT_SUPPORTED or BAD_REQUEST.
   from SPECIFICATION 4.2.3, R8, R12; needs supports_streaming; for streaming
-  hint: look up only streaming operations in handle_stream, and refuse every other one with one error envelope
+  hint: look up only streaming operations in handle_stream, and refuse any other operation with one error envelope
 COM-WIRE-12 MUST: An unknown key next to `op`, `ctx` and `args` is ignored or refused with BAD_REQUEST.
   from SCHEMA 3.1, R8
   hint: read `op`, `ctx` and `args` by name; do not pass the envelope as keyword arguments
@@ -46,7 +47,7 @@ COM-ENV-1 MUST: A unary success has no keys beyond `ok`, `code`, `ms` and `resul
   hint: drop extra keys such as a request id, or put them into `result` if its schema leaves room
 COM-ENV-2 MUST: The `code` of a unary success is OK (PARTIAL_SUCCESS and ACCEPTED stay valid).
   from SPECIFICATION 12.4, SCHEMA 3.1, R9
-  hint: answer every unary success with OK; a status such as that of `health` belongs inside `result`
+  hint: answer every unary success with OK; a status, such as the one that `health` reports, belongs inside `result`
 COM-ENV-3 MUST: A unary success carries `ms`, a non-negative number.
   from SCHEMA 3.1, R6
   hint: measure the call with a monotonic clock, and send `ms` as a number, not as text
@@ -59,7 +60,7 @@ COM-ENV-5 MUST: `ok` is true in a unary success.
 COM-ENV-6 MUST: The `ms` of a unary success is the time that the call took.
   from SPECIFICATION 4, SPECIFICATION 4.2.1, R116
   hint: measure from the arrival of the call to its answer, with a monotonic clock, in milliseconds
-COM-ENV-7 SHOULD: `ms` is not 0 in every answer to calls that take long.
+COM-ENV-7 SHOULD: If calls take long, at least one answer has an `ms` above 0.
   from SPECIFICATION 4, SCHEMA 3.1, R116; needs provider
   hint: measure the call with a monotonic clock; do not send a constant
 COM-ERR-1 MUST: An error envelope has no keys beyond ok, code, error, message, retry_after_ms, details, ms.
@@ -89,7 +90,7 @@ COM-ERR-8 MUST: Where `details.retryable` is given, it agrees with the retry tab
 COM-ERR-9 MUST: An error carries `ms`, a non-negative number.
   from SCHEMA 3.1, R6
   hint: start the clock when the call arrives, and send `ms` as a number, in the error of a stream too
-COM-ERR-10 SHOULD: `code` is the identity of `error` itself, not of its parent class.
+COM-ERR-10 SHOULD: `code` names the class in `error` itself, not its parent class.
   from ERRORS 2.1, R7
   hint: send the code of the subtype itself: TextTooLong goes with TEXT_TOO_LONG, not with BAD_REQUEST
 COM-ERR-11 SHOULD: A refused request names the fields at fault in `details.validation_errors`.
@@ -100,14 +101,14 @@ COM-ERR-12 MUST: The same bad request is answered with the same class every time
   hint: give each failed check one fixed class, and keep no state between calls in the error mapping
 COM-ERR-13 MUST: Hints in `details` are of the documented types and within their bounds.
   from ERRORS 7, R60
-  hint: a batch reduction is a percentage, waiting is in milliseconds, `resource_scope` one of eight words
+  hint: state a batch reduction in percent, waiting times in milliseconds, `resource_scope` as one of the eight words
 COM-ERR-14 SHOULD: `details.http_status` is the status of the error's class.
   from ERRORS 3.1, R60
   hint: take the status from the table of ERRORS 3.1, not from the provider
 COM-ERR-15 MUST: An error shows no stack trace.
   from ERRORS 8, ERRORS 2.1, R60
   hint: write the traceback to your own log, and a neutral sentence to `message`
-COM-ERR-21 SHOULD: An error that may not be retried gives no `retry_after_ms`, 0 included.
+COM-ERR-21 SHOULD: An error that may not be retried has no `retry_after_ms`, not even 0.
   from ERRORS 2.1, ERRORS 4, R99
   hint: leave retry_after_ms null for BadRequest, AuthError and NotSupported; 0 would mean at once
 COM-ERR-22 MUST: The `ms` of an error is the time that the call took.
@@ -116,13 +117,13 @@ COM-ERR-22 MUST: The `ms` of an error is the time that the call took.
 COM-ERR-16 SHOULD: DEADLINE_EXCEEDED gives no `retry_after_ms`.
   from ERRORS 14
   hint: leave retry_after_ms out of DeadlineExceeded: waiting does not help, a longer deadline does
-COM-SUBTYPE-1 SHOULD: An error is not a subtype that the taxonomy gives to other protocols only.
+COM-SUBTYPE-1 SHOULD: An error does not use a subtype that the taxonomy gives only to other protocols.
   from ERRORS 1.1, R58
   hint: use the subtypes that ERRORS 1.1 lists for your component, or their parent class
-COM-WIRE-14 MUST: An operation that reads is answered as the very first call of an instance too.
+COM-WIRE-14 MUST: A read is answered even if it is the first call to an instance.
   from SPECIFICATION 4.2.6, R8, R74
-  hint: every operation must work as the first call of a fresh instance: create tables, do not divide by 0 calls
-COM-WIRE-15 MUST: An optional argument of null is taken as a missing one, or refused permanently.
+  hint: make every operation work as the first call to a fresh instance: create tables, do not divide by a count of 0
+COM-WIRE-15 MUST: An optional argument with the value null is treated as missing, or refused permanently.
   from SCHEMA 4.2.2, SCHEMA 4.4.2, BEHAVIORAL_CONFORMANCE 6.3, R144; for vector, graph
   hint: treat null as a missing argument, because many clients send it for omitted arguments
 COM-NUM-1 MUST: NaN and infinities in a request are refused with BAD_REQUEST.
@@ -134,13 +135,13 @@ COM-NUM-2 MUST: No answer holds NaN or an infinity.
 COM-NUM-3 SHOULD: An integer beyond signed 64 bits is refused with BAD_REQUEST.
   from SPECIFICATION 4.1
   hint: refuse integers outside `-2**63` to `2**63 - 1` where you check the types
-COM-NUM-4 SHOULD: An integer that not even a float can hold is refused with BAD_REQUEST or taken for what it is.
+COM-NUM-4 SHOULD: An integer beyond the range of floats is refused with BAD_REQUEST, or used with its true value.
   from SPECIFICATION 4.1, R8
-  hint: dividing a Python integer beyond the floats raises OverflowError: check the range first
+  hint: check the range first: dividing a Python integer beyond the range of floats raises OverflowError
 COM-NUM-5 SHOULD: NaN and infinities inside `ctx.attrs` are refused with BAD_REQUEST.
   from SPECIFICATION 4.1, R34
   hint: check the numbers of `attrs` where you check those of `args`, at any depth
-COM-NUM-6 MUST: An integer of more than 32 bits is taken for what it is, or refused permanently.
+COM-NUM-6 MUST: An integer of more than 32 bits is used with its true value, or refused permanently.
   from SPECIFICATION 4.1, BEHAVIORAL_CONFORMANCE 6.3, R144; for llm, vector, graph
   hint: check the range of an integer before a client with 32-bit fields gets it
 COM-CONC-1 MUST: Calls that run at the same time do not disturb each other.

@@ -10,7 +10,8 @@ EMB-CACHE-2 MUST: A cached vector is not given to another model.
 EMB-CACHE-3 MUST: A cached vector is not given where `normalize` differs.
   from BEHAVIORAL_CONFORMANCE 6.6, SPECIFICATION 16.3, R27; needs provider, supports_caching, supports_normalization
   hint: include `normalize` in the cache key, or cache plain vectors and normalize them afterwards
-EMB-CACHE-4 MUST: A cached answer has the `truncated` flag, and the refusal, of its own request.
+EMB-CACHE-4 MUST: A cached answer has the right `truncated` for each request, and is not given to a request that must be
+    refused.
   from BEHAVIORAL_CONFORMANCE 6.6, R27; needs provider, supports_caching, supports_truncation
   hint: check the length before you read the cache, and do not cache `truncated`
 EMB-IDEM-1 MUST: A replay under the same idempotency key is answered as the first call was.

@@ -10,7 +10,7 @@ EMB-CAP-2 SHOULD: Capabilities state every flag of the component.
 EMB-STATS-1 MUST: `get_stats` answers with an object whose documented counters are numbers that are not negative.
   from SPECIFICATION 4.2.6, SPECIFICATION 4.1, R22
   hint: return an object of plain numbers, and leave out a counter that you do not keep
-EMB-STATS-2 SHOULD: Statistics move with the work: their totals grow and never fall.
+EMB-STATS-2 SHOULD: The totals of the statistics grow with the work, and never fall.
   from SPECIFICATION 4.2.6, R29; quiet
   hint: count every request and every text of a batch, and do not reset the counters when they are read
 EMB-STATS-3 MUST: Statistics reveal no text that was embedded.

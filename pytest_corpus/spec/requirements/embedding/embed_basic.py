@@ -27,7 +27,7 @@ EMB-EMBED-8 SHOULD: `tokens_used` is what `count_tokens` counts for the text.
   hint: count tokens_used with the tokenizer of `count_tokens`
 EMB-EMBED-9 SHOULD: `text` of an embedding is the text that was sent, letter by letter.
   from SCHEMA 4.3.2
-  hint: keep the original text next to the form that you embed, and return the former
+  hint: keep the original text next to the form that you embed, and return the original
 EMB-DIM-1 MUST: All vectors of one model have the same number of dimensions.
   from SPECIFICATION 14.4, ERRORS 6.2
   hint: ask the provider for the same dimensions for every text, single and in batches
@@ -46,8 +46,8 @@ EMB-ARGS-3 MUST: `truncate` or `normalize` that is not a boolean is refused with
 EMB-ARGS-4 MUST: `stream_embed` refuses the arguments that `embed` refuses.
   from SPECIFICATION 10.3, ERRORS 6.2, R8; needs supports_streaming
   hint: check the arguments of `stream_embed` with the function that `embed` uses, before the first frame
-EMB-ARGS-5 MUST: A missing `model` is never answered with an error that may be retried; an empty one may be an unknown
-    one.
+EMB-ARGS-5 MUST: A missing `model` is never answered with an error that may be retried; an empty `model` may be treated
+    as an unknown one.
   from SPECIFICATION 10.3, SPECIFICATION 12.1, R132
   hint: check that `model` exists before you read it, in `embed_batch` too
 EMB-ARGS-6 SHOULD: A missing `model` is refused.
@@ -56,7 +56,7 @@ EMB-ARGS-6 SHOULD: A missing `model` is refused.
 EMB-ARGS-7 SHOULD: An empty text is embedded, or refused permanently.
   from SPECIFICATION 12.1, R29
   hint: allow zero tokens (do not divide by the token count), or answer BAD_REQUEST
-EMB-MODEL-1 MUST: Every model that capabilities list embeds.
+EMB-MODEL-1 MUST: `embed` works for every model that capabilities list.
   from SPECIFICATION 10.6, R23
   hint: list only models that work with `embed`
 EMB-MODEL-2 MUST: `embed` refuses an unknown model with BAD_REQUEST, NOT_SUPPORTED or UNAVAILABLE.
@@ -82,13 +82,13 @@ EMB-STREAM-1 MUST: Every chunk of a stream is of the schema: `embeddings`, `is_f
 EMB-STREAM-2 MUST: A stream that comes to its end has given at least one embedding.
   from SPECIFICATION 4.2.6; needs supports_streaming
   hint: send the embedding in the final chunk or in one before it
-EMB-STREAM-3 MUST: The embedding of a stream is that of its text.
+EMB-STREAM-3 MUST: The embedding of a stream is the embedding of the text that was sent.
   from SPECIFICATION 4.2.6, SPECIFICATION 4.2.3.3; needs supports_streaming
   hint: embed the whole text unchanged
 EMB-STREAM-4 MUST: `usage.total_tokens` is the sum of prompt and completion tokens.
   from R29; needs supports_streaming
   hint: set total_tokens of `usage` to prompt_tokens + completion_tokens
-EMB-STREAM-5 MUST: Every model that capabilities list streams.
+EMB-STREAM-5 MUST: `stream_embed` works for every model that capabilities list.
   from SPECIFICATION 10.6, R23; needs supports_streaming
   hint: list only models that stream, or send the result of `embed` as one final chunk
 EMB-STREAM-6 SHOULD: `model` of a chunk and of its embeddings is the model that was asked for.

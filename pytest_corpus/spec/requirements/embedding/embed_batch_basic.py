@@ -13,28 +13,29 @@ EMB-BATCH-3 MUST: Every text of a batch is either embedded or reported as failed
 EMB-BATCH-4 MUST: `index` is the position of the text in the batch.
   from SCHEMA 4.3.2, SPECIFICATION 12.5, R14; needs supports_batch_embedding
   hint: take `index` from the position in `texts`, counted from 0, for embeddings and failures alike
-EMB-BATCH-5 MUST: One bad text is reported for itself and leaves the others alone, or the batch is refused whole.
+EMB-BATCH-5 MUST: A bad text is reported and the other texts are embedded, or the whole batch is refused.
   from SPECIFICATION 10.6, SPECIFICATION 12.5, R14, R45; needs supports_batch_embedding
-  hint: continue after a bad text and report it, or answer BAD_REQUEST, but no retryable error
+  hint: continue after a bad text and report it, or answer BAD_REQUEST, never a retryable error
 EMB-BATCH-6 MUST: A batch of more texts than `max_batch_size` is refused with BAD_REQUEST.
   from SPECIFICATION 10.6, ERRORS 6.2, R15; needs supports_batch_embedding
   hint: compare len(texts) with max_batch_size and raise BadRequest; do not cut the batch or report a quota
 EMB-BATCH-7 MUST: A batch of `max_batch_size` texts is embedded.
   from BEHAVIORAL_CONFORMANCE 6.7, R23; needs supports_batch_embedding
   hint: refuse only more than max_batch_size, and state the size that you support
-EMB-BATCH-8 MUST: `texts` that is missing or no list of strings is refused with BAD_REQUEST, or reported for the text.
+EMB-BATCH-8 MUST: `texts` that is missing or not a list is refused with BAD_REQUEST; an element that is not a string may
+    be reported as failed instead.
   from SPECIFICATION 10.6, ERRORS 6.2, R8, R45; needs supports_batch_embedding
   hint: check that `texts` is a list of strings before you use it; do not convert anything
 EMB-BATCH-9 MUST: `embed_batch` refuses `model`, `truncate` or `normalize` of the wrong type with BAD_REQUEST.
   from SPECIFICATION 10.3, R8; needs supports_batch_embedding
   hint: check these arguments with the function that `embed` uses, before you look them up
-EMB-BATCH-10 MUST: Every model that capabilities list embeds batches.
+EMB-BATCH-10 MUST: `embed_batch` works for every model that capabilities list.
   from SPECIFICATION 10.6, R23; needs supports_batch_embedding
   hint: list only models that embed batches, or embed text by text with the others
 EMB-BATCH-11 MUST: A failed text carries `index` and, in `error`, a class of the taxonomy or its code.
   from SPECIFICATION 12.5, ERRORS 10, R14; needs supports_batch_embedding
   hint: put a class such as TextTooLong, or its code, into `error`, and words into `message`
-EMB-BATCH-12 MUST: When the provider fails for some texts, order and positions are kept and none is lost.
+EMB-BATCH-12 MUST: If the provider fails for some texts, order and positions are kept, and no text is lost.
   from BEHAVIORAL_CONFORMANCE 6.6, SPECIFICATION 12.5, R14; needs provider, supports_batch_embedding
   hint: store results by position, and continue with the texts after a failed one
 EMB-BATCH-13 SHOULD: An over-large batch is explained by `details.max_batch_size` and

@@ -22,13 +22,13 @@ EMB-NORM-6 MUST: `stream_embed` refuses `normalize` with NOT_SUPPORTED where cap
 EMB-NORM-7 MUST: A vector that the source gives with unit norm is not normalized again.
   from BEHAVIORAL_CONFORMANCE 6.4; needs normalizes_at_source
   hint: pass the provider's vector on untouched if normalizes_at_source is true, in batches too
-EMB-NORM-8 MUST: A normalized vector points where the vector of the same text points.
+EMB-NORM-8 MUST: A normalized vector has the direction of the plain vector of the same text.
   from BEHAVIORAL_CONFORMANCE 6.4, SPECIFICATION 10.3; needs supports_normalization
   hint: multiply all components by the same positive number; do not centre the vector or change signs
 EMB-NORM-9 MUST: `normalize` is false where it is left out, and false is always accepted.
   from SPECIFICATION 10.3
-  hint: treat a missing `normalize` as false, and check that you offer it only if it is true
-EMB-NORM-10 SHOULD: Where the source is said to normalize, vectors have unit norm unasked.
+  hint: treat a missing `normalize` as false, and refuse it as not supported only if it is true
+EMB-NORM-10 SHOULD: If capabilities say that the source normalizes, vectors have unit norm even without `normalize`.
   from BEHAVIORAL_CONFORMANCE 6.4, R23; needs normalizes_at_source
   hint: claim normalizes_at_source only if the provider always normalizes, not if you do it
 """

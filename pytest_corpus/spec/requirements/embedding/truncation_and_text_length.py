@@ -10,16 +10,16 @@ EMB-TRUNC-2 MUST: A text of up to `max_text_length` is embedded, and `truncated`
 EMB-TRUNC-3 MUST: Without `truncate`, `embed` refuses a text beyond `max_text_length` with TEXT_TOO_LONG.
   from SPECIFICATION 10.4, SPECIFICATION 10.6, ERRORS 6.2, R12; needs supports_truncation
   hint: compare the length with max_text_length before you cut, and raise TextTooLong
-EMB-TRUNC-4 MUST: The vector of a truncated text is the vector of what is left of it.
+EMB-TRUNC-4 MUST: The vector of a truncated text is the vector of the part that is left.
   from BEHAVIORAL_CONFORMANCE 6.4; needs supports_truncation
   hint: embed exactly the part of the text that you return
-EMB-TRUNC-5 MUST: What is left of a truncated text is no longer than `max_text_length`.
+EMB-TRUNC-5 MUST: The part that is left of a truncated text does not exceed `max_text_length`.
   from BEHAVIORAL_CONFORMANCE 6.4, BEHAVIORAL_CONFORMANCE 6.7; needs supports_truncation
   hint: cut exactly at the limit, not after the token that crosses it
 EMB-TRUNC-6 MUST: `truncate` is true where it is left out.
   from SPECIFICATION 10.3; needs supports_truncation
   hint: treat a missing `truncate` as true
-EMB-TRUNC-7 MUST: No part of a text is left out without `truncated` saying so.
+EMB-TRUNC-7 MUST: If any part of a text is left out, `truncated` says so.
   from BEHAVIORAL_CONFORMANCE 6.4, R28
   hint: state a max_text_length that every model reads completely, or set `truncated` if one reads less
 EMB-TRUNC-8 MUST: `embed_batch` truncates a text as `embed` does.
@@ -42,7 +42,7 @@ EMB-TRUNC-12 MUST: Where truncation is denied, a text beyond `max_text_length` i
 EMB-TRUNC-13 SHOULD: TEXT_TOO_LONG gives `details.max_text_length` and `details.provided_length`.
   from ERRORS 6.2
   hint: add max_text_length and provided_length to `details`
-EMB-TRUNC-14 SHOULD: The very end of a text within the limit counts too.
+EMB-TRUNC-14 SHOULD: The end of a text within the limit, up to the last character, affects the vector.
   from BEHAVIORAL_CONFORMANCE 6.4, R28
   hint: embed the text up to its last character, or lower max_text_length to the model's limit
 EMB-TRUNC-15 SHOULD: A text that is too long is cut at its end.

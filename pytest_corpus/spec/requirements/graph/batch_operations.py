@@ -25,7 +25,7 @@ GRA-BATCH-7 MUST: A batch of `max_batch_ops` operations is carried out.
 GRA-BATCH-8 SHOULD: The refusal of a batch that is too large states `max_batch_ops` and `suggested_batch_reduction`.
   from ERRORS 7, ERRORS 10, R15; needs supports_batch
   hint: add max_batch_ops and suggested_batch_reduction, a percentage, to `details`
-GRA-BATCH-9 MUST: `ops`, or an operation, of the wrong type is refused whole or reported for that operation.
+GRA-BATCH-9 MUST: If `ops` or an operation has the wrong type, the batch is refused or the operation is reported.
   from SCHEMA 4.4.2, R8, R45; needs supports_batch
   hint: check that `ops` is a list of objects with `op` and `args` before you read them; do not skip any
 GRA-BATCH-10 SHOULD: `success` of a batch is true where every operation succeeded, and false where one failed.
@@ -73,7 +73,7 @@ GRA-BULK-3 MUST: Following the pages gives every node exactly once, and ends.
 GRA-BULK-4 MUST: A page has no more nodes than `limit`.
   from SPECIFICATION 11.5, SPECIFICATION 14.4; needs supports_bulk_ops
   hint: cut the page to `limit` nodes, not to limit + 1
-GRA-BULK-5 MUST: `filter` is heeded on every page, or refused permanently.
+GRA-BULK-5 MUST: `filter` is applied on every page, or refused permanently.
   from ERRORS 6.4, R31, R32; needs supports_bulk_ops
   hint: filter before you cut pages, on every page, or refuse the filter
 GRA-BULK-6 MUST: A `limit`, `cursor` or `filter` of the wrong type is refused with BAD_REQUEST.

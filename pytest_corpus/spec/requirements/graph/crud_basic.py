@@ -12,19 +12,20 @@ GRA-NODE-3 MUST: Every node of a request is written, whatever its place.
   hint: write all of `nodes`; if you split a request, include its last part
 GRA-NODE-4 MUST: The result of `upsert_nodes` is null, ids, or an object whose counts and `failures` are of the schema.
   from SCHEMA 4.4.2, SPECIFICATION 7.3.1, SPECIFICATION 12.5, R14, R123
-  hint: return a number as count, failed_count and failures, [] for none (graph.types.write_result)
+  hint: return a numeric count, failed_count, and failures as a list ([] for none); see graph.types.write_result
 GRA-NODE-5 MUST: The counts of `upsert_nodes` are the numbers of nodes that were and were not written.
   from SPECIFICATION 12.5, SCHEMA 4.4.2, R14, R123
   hint: count the nodes that were written, not requests or failures; set failed_count to len(failures)
-GRA-NODE-6 MUST: `nodes`, or a node, of the wrong type, or an empty id or label, is refused whole or reported for that
-    node.
+GRA-NODE-6 MUST: If `nodes` or a node has the wrong type, or an id or label is empty, the request is refused or the node
+    is reported.
   from SPECIFICATION 7.3.1, SPECIFICATION 17.2, SCHEMA 4.4.2, R8, R45, R69
   hint: check that id is a string, labels a list of strings, none of them empty, and properties an object
-GRA-NODE-7 MUST: If one node of a request is unusable, it is reported by `index` and `error` and the others are written;
-    or nothing is.
+GRA-NODE-7 MUST: If one node of a request is unusable, either it is reported by `index` and `error` and the others are
+    written, or nothing is written.
   from SPECIFICATION 12.5, ERRORS 10, R14, R45
   hint: continue after a node that fails and report its `index`, or check all nodes before you write one
-GRA-NODE-8 MUST: NaN and infinities in properties, at any depth, are refused whole or reported for that item.
+GRA-NODE-8 MUST: NaN and infinities in properties, at any depth, are refused with the whole request, or reported for
+    their item.
   from SPECIFICATION 4.1, R34, R45
   hint: check math.isfinite of every number in properties, inside lists and objects, in batches too
 GRA-NODE-9 MUST: Strings, integers, floats and booleans in properties are read back as they were written.
@@ -33,7 +34,7 @@ GRA-NODE-9 MUST: Strings, integers, floats and booleans in properties are read b
 GRA-NODE-10 MUST: Lists and objects in properties are read back as they were written, or refused.
   from SPECIFICATION 7.3.1, SPECIFICATION 17.2
   hint: refuse a node with what you cannot store; do not drop it or turn it into text
-GRA-NODE-11 SHOULD: Of two nodes of one id in a request the last one is kept, or the request is refused.
+GRA-NODE-11 SHOULD: Of two nodes with the same id in a request, the later one is kept, or the request is refused.
   from SPECIFICATION 4.2.6, SPECIFICATION 12.5
   hint: apply the nodes of a request in order; of two nodes with the same id, the later one wins
 GRA-NODE-12 MUST: An id is any text that is not empty.
@@ -48,31 +49,33 @@ GRA-EDGE-1 MUST: An edge that was upserted is read back between its ends, in its
 GRA-EDGE-2 MUST: The properties of an edge are read back as they were written.
   from SPECIFICATION 7.3.1, SPECIFICATION 4.1, SCHEMA 4.4.2, R128, R138
   hint: store every property of an edge with its own type, booleans included
-GRA-EDGE-3 MUST: Upserting an edge again updates it in its place: there is one of that id, as it was written last.
+GRA-EDGE-3 MUST: Upserting an edge again updates it in its place: one edge has that id, as it was written last.
   from SPECIFICATION 4.2.6
   hint: look edges up by id, and replace a known one with its ends and label, or refuse other ends
-GRA-EDGE-4 MUST: An edge without one of its nodes that is refused is refused with VertexNotFound or BadRequest.
+GRA-EDGE-4 MUST: If an edge is refused because one of its nodes does not exist, the error is VertexNotFound or
+    BadRequest.
   from ERRORS 6.4, R12
   hint: raise VertexNotFound for a missing end: it is the caller's mistake, not an outage
-GRA-EDGE-5 SHOULD: An edge without one of its nodes is refused.
+GRA-EDGE-5 SHOULD: An edge is refused if one of its nodes does not exist.
   from ERRORS 6.4
   hint: look up both ends before you write the edge; do not make an empty node
-GRA-EDGE-6 MUST: `edges`, or an edge, of the wrong type, or an empty id or label, is refused whole or reported for that
-    edge.
+GRA-EDGE-6 MUST: If `edges` or an edge has the wrong type, or an id or label is empty, the request is refused or the
+    edge is reported.
   from SPECIFICATION 7.3.1, SPECIFICATION 17.2, SCHEMA 4.4.2, R8, R45, R69
   hint: check that id, src, dst and label are strings, none of them empty, and properties an object
-GRA-EDGE-7 MUST: If one edge of a request is unusable, it is reported by `index` and `error` and the others are written;
-    or nothing is.
+GRA-EDGE-7 MUST: If one edge of a request is unusable, either it is reported by `index` and `error` and the others are
+    written, or nothing is written.
   from SPECIFICATION 12.5, ERRORS 10, R14, R45
   hint: continue after an edge that fails and report its `index` from 0, or check all before you write one
 GRA-EDGE-8 MUST: The result of `upsert_edges` is null, ids, or an object of the schema whose counts are true.
   from SCHEMA 4.4.2, SPECIFICATION 7.3.1, SPECIFICATION 12.5, R14, R123
   hint: return the number of edges as count, with failed_count and failures
-GRA-EDGE-9 MUST: Every edge of a request is written: edges of other ids between the same nodes, and from a node to
-    itself.
+GRA-EDGE-9 MUST: Every edge of a request is written, including edges with different ids between the same nodes, and an
+    edge from a node to itself.
   from SPECIFICATION 4.2.6, SPECIFICATION 12.5, R14
   hint: key edges by id, not by ends and label, and accept an edge whose src equals its dst
-GRA-EDGE-10 MUST: NaN and infinities in the properties of an edge are refused whole or reported for that edge.
+GRA-EDGE-10 MUST: NaN and infinities in the properties of an edge are refused with the whole request, or reported for
+    that edge.
   from SPECIFICATION 4.1, R34, R45
   hint: check math.isfinite of every number in properties of edges, as in those of nodes
 GRA-DELETE-1 MUST: `delete_nodes` by ids removes these nodes and no others.
@@ -84,7 +87,7 @@ GRA-DELETE-2 MUST: `delete_edges` by ids removes these edges and no others, and 
 GRA-DELETE-3 MUST: Deleting a node or an edge that does not exist succeeds.
   from SPECIFICATION 7.3.1, R26
   hint: answer an unknown id with a success, and do not list it as a failure
-GRA-DELETE-4 MUST: A deleted node is reached by no traversal and found by no query, its edges included.
+GRA-DELETE-4 MUST: Neither traversals nor queries show a deleted node or its edges.
   from SPECIFICATION 4.2.6, SPECIFICATION 7.3.1
   hint: remove the edges of a node with it, or refuse to remove a node that has edges
 GRA-DELETE-5 SHOULD: A node that is written again after its deletion has none of its old edges.
@@ -99,21 +102,22 @@ GRA-DELETE-7 MUST: A delete whose `ids` or `filter` is of the wrong type is refu
   hint: check that `ids` is a list of strings and `filter` an object; a missing one does not mean all
 GRA-DELETE-8 MUST: The result of a delete is null, ids, or an object whose counts and `failures` are of the schema.
   from SCHEMA 4.4.2, SPECIFICATION 7.3.1, SPECIFICATION 12.5, R14, R123
-  hint: return a number as deleted_count (or processed_count), failed_count and failures
+  hint: return a numeric deleted_count (or processed_count), failed_count, and failures as a list
 GRA-DELETE-9 SHOULD: `deleted_count` is the number of given ids that were there.
   from SCHEMA 4.4.2, SPECIFICATION 12.5
   hint: count the ids that you found, not the ids in the request
 GRA-DELETE-10 SHOULD: A delete without `ids` and `filter`, or with null for them, is refused with BAD_REQUEST.
   from SPECIFICATION 7.3.1, R98; quiet
   hint: check that `ids` or `filter` is there
-GRA-NS-1 MUST: What was written in one namespace is not read in another, by any operation, even under one id; an item
+GRA-NS-1 MUST: Data of one namespace are not read in another, by any operation, even if the ids are the same; an item
     may repeat the namespace of its request.
   from BEHAVIORAL_CONFORMANCE 6.7, SCHEMA 4.4.2, SPECIFICATION 7.3.1, R138, R139; needs supports_namespaces
   hint: read `namespace` in every operation, streams and items of batches included, and key by it and id
 GRA-NS-2 MUST: Deleting in one namespace leaves what another holds under the same id.
   from SPECIFICATION 7.3.1, SCHEMA 4.4.2, R139; needs supports_namespaces
   hint: delete by namespace and id together
-GRA-NS-3 SHOULD: An item that alone names its namespace lies there, and answers name the namespace that was read.
+GRA-NS-3 SHOULD: An item that names a namespace, although its request names none, is stored there, and answers name the
+    namespace that was read.
   from SCHEMA 4.4.2, SPECIFICATION 7.3.1; needs supports_namespaces
   hint: read `namespace` from each item if the request has none, and return that namespace
 GRA-NS-4 MUST: Reading from a namespace without writes finds nothing, or is refused with NamespaceNotFound.
@@ -127,8 +131,9 @@ GRA-CACHE-1 MUST: A cached answer is not given to another text, dialect or names
   hint: key the cache by a hash of dialect, text, params and namespace
 GRA-MODEL-1 MUST: After any sequence of writes, deletes, batches and transactions, the graph holds their result.
   from SPECIFICATION 4.2.6, SPECIFICATION 7.3.1, SPECIFICATION 7.3.3
-  hint: send the calls of the smallest story again, and look for the first node or edge that is wrong
-GRA-MODEL-2 MUST: Concurrent writes, reads and deletes of a node show whole nodes, and leave the last write.
+  hint: repeat the calls under `smallest story:`, and look for the first node or edge that is wrong
+GRA-MODEL-2 MUST: If clients write, read and delete a node at once, reads show only whole nodes; afterwards they show
+    the last write, or nothing if a delete was last.
   from SPECIFICATION 4.2.6, R46; quiet
   hint: read and change stored data in one step, after the last await, and commit only the changes of the request
 GRA-MODEL-3 SHOULD: If strong consistency is claimed, some order of concurrent operations explains what each read sees.

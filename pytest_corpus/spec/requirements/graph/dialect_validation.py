@@ -1,7 +1,7 @@
 """Dialects: supported and unsupported ones (SPECIFICATION 7.3.2, 7.4; ERRORS 6.4; R12, R33)."""
 
 REQUIREMENTS = """
-GRA-DIALECT-1 MUST: The dialects that queries are answered in are listed in capabilities.
+GRA-DIALECT-1 MUST: Capabilities list the dialects in which queries are answered.
   from SPECIFICATION 7.4, SPECIFICATION 7.3.2
   hint: list them as `dialects` or `supported_query_dialects`
 GRA-DIALECT-2 MUST: Every listed dialect is answered by `query`.

@@ -4,7 +4,7 @@ REQUIREMENTS = """
 GRA-QUERY-1 MUST: A plain query of an advertised dialect is answered with `records` of the schema.
   from SPECIFICATION 7.3.2, SPECIFICATION 4.2.6, SCHEMA 4.4.2
   hint: return `records` as a list of objects, [] for none; replace the probe queries with --corpus-dialects
-GRA-QUERY-2 MUST: A query finds all that matches and nothing else, with its current values.
+GRA-QUERY-2 MUST: A query finds everything that matches, with current values, and nothing else.
   from SPECIFICATION 4.2.6, BEHAVIORAL_CONFORMANCE 5.2
   hint: return all matches once, from the graph as it is now, without a hidden limit
 GRA-QUERY-3 MUST: Parameters are bound as values, never written into the text: in every dialect, in batches and
@@ -36,14 +36,14 @@ GRA-QUERY-10 MUST: A query longer than the stated `max_query_length` is refused 
 GRA-QUERY-11 MUST: The records of an ordered query come in that order.
   from SPECIFICATION 4.2.3.3, SPECIFICATION 7.3.2
   hint: keep the records in a list, in the order in which the database gives them
-GRA-QUERY-12 SHOULD: A result names the dialect and the namespace that were asked for, where it names any.
+GRA-QUERY-12 SHOULD: If a result names a dialect or a namespace, it is the one that was asked for.
   from SPECIFICATION 7.3.2, SCHEMA 4.4.2
   hint: return the dialect and the namespace of the request, or leave them out
 GRA-QUERY-13 MUST: Where a timeout of queries is claimed, `timeout_ms` is accepted, and refused if it is not a number.
   from SPECIFICATION 6.2, R23, R118
   hint: accept `timeout_ms`, a duration and not an epoch time, or do not claim it
-GRA-QUERY-19 SHOULD: A query with a `timeout_ms` whose provider does not answer ends with an error within a second after
-    that.
+GRA-QUERY-19 SHOULD: If the provider does not answer a query with `timeout_ms`, the query ends with an error at most a
+    second after this time.
   from SPECIFICATION 7.3.2, SPECIFICATION 14.4, R69; needs provider
   hint: wait for the backend no longer than `timeout_ms`, and answer with DEADLINE_EXCEEDED
 GRA-QUERY-20 SHOULD: `timeout_ms` is accepted, and refused with BAD_REQUEST if it is negative or not a number.
@@ -55,7 +55,8 @@ GRA-QUERY-21 SHOULD: If the `summary` of a result or a stream counts rows or rec
 GRA-TRAV-1 MUST: The result of a traversal is of the schema: `nodes` and `relationships`.
   from SCHEMA 4.4.2, SPECIFICATION 4.2.6; needs supports_traversal
   hint: return `nodes` and `relationships` as lists, [] for none, with no undocumented key in an item
-GRA-TRAV-2 MUST: A traversal reaches every node within `max_depth` of its start nodes, as it was written.
+GRA-TRAV-2 MUST: A traversal reaches every node within `max_depth` of its start nodes, and shows each node as it was
+    written.
   from SPECIFICATION 4.2.6; needs supports_traversal
   hint: start at each of start_nodes, and return what you reach with its labels and properties
 GRA-TRAV-3 MUST: A traversal reaches no node beyond `max_depth`.
@@ -64,10 +65,10 @@ GRA-TRAV-3 MUST: A traversal reaches no node beyond `max_depth`.
 GRA-TRAV-4 MUST: A traversal follows edges in the `direction` that is asked for.
   from SPECIFICATION 4.2.6; needs supports_traversal
   hint: follow edges from src to dst for OUTGOING, back for INCOMING, both ways for BOTH, in every step
-GRA-TRAV-5 MUST: A traversal follows only edges of `relationship_types`, and of all of them.
+GRA-TRAV-5 MUST: A traversal follows the edges of every type in `relationship_types`, and no others.
   from SPECIFICATION 4.2.6, R31; needs supports_traversal
   hint: compare the label of each edge with all of relationship_types
-GRA-TRAV-6 MUST: Filters of nodes and relationships are heeded by a traversal, or refused permanently.
+GRA-TRAV-6 MUST: A traversal applies filters of nodes and relationships, or refuses them permanently.
   from SPECIFICATION 4.2.6, ERRORS 6.4, R31; needs supports_traversal
   hint: apply node_filters and relationship_filters, or refuse them; do not ignore them
 GRA-TRAV-7 MUST: The relationships of a traversal are edges that were written, with their ends and labels.
@@ -94,7 +95,7 @@ GRA-TRAV-13 SHOULD: Nodes and relationships come once each, and paths lead along
 GRA-TRAV-14 SHOULD: Without `max_depth` and `direction` a traversal takes one step along outgoing edges.
   from SPECIFICATION 4.2.6, R42; needs supports_traversal
   hint: use 1 if max_depth is missing, and OUTGOING if direction is missing
-GRA-TRAV-15 MUST: Where path queries are claimed, a traversal gives `paths`, or a query returns one.
+GRA-TRAV-15 MUST: Where path queries are claimed, a traversal gives `paths`, or a query returns a path.
   from R23, R42, R118; needs supports_path_queries
   hint: return in `paths` the ids along each path of a traversal, or do not claim supports_path_queries
 GRA-TRAV-16 SHOULD: A `max_depth` below 1, or a `direction` that is none of the three, is refused with BAD_REQUEST.

@@ -7,7 +7,7 @@ GRA-SCHEMA-1 MUST: The result of `get_schema` is an object.
 GRA-SCHEMA-2 SHOULD: `get_schema` lists the labels of the nodes and edges that were written.
   from SPECIFICATION 4.2.6, BEHAVIORAL_CONFORMANCE 5.2, R123; needs supports_schema_ops
   hint: read the labels of nodes and of edges from the graph as it is now, not from an old answer
-GRA-SCHEMA-3 SHOULD: `get_schema` lists the names of their properties.
+GRA-SCHEMA-3 SHOULD: `get_schema` lists the property names of the nodes and edges that were written.
   from SPECIFICATION 4.2.6; needs supports_schema_ops
   hint: list the names of properties under each label
 GRA-SCHEMA-4 SHOULD: `get_schema` shows no values of properties.

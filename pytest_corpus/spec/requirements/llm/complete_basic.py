@@ -37,7 +37,7 @@ LLM-COMPLETE-11 SHOULD: A system message counts in `usage.prompt_tokens`.
 LLM-COMPLETE-12 SHOULD: `finish_reason` of an answer with tool calls is tool_call or tool_calls.
   from SPECIFICATION 8.3, R140
   hint: map the provider's finish reason for a tool call to tool_calls
-LLM-MODEL-1 MUST: Every model that capabilities list completes.
+LLM-MODEL-1 MUST: `complete` works for every model that capabilities list.
   from BEHAVIORAL_CONFORMANCE 5.3, R23
   hint: list only models that work with `complete`
 LLM-MODEL-2 MUST: `complete` refuses an unknown model with BAD_REQUEST, NOT_SUPPORTED or UNAVAILABLE.
@@ -68,7 +68,7 @@ LLM-CONTEXT-4 MUST: A prompt well within the stated context window is accepted.
 LLM-CACHE-1 MUST: A cached answer is not given to other messages.
   from SPECIFICATION 11.6, R27; needs provider, supports_caching
   hint: key the cache by a hash of all messages in their order, roles included
-LLM-CACHE-2 MUST: A cached answer is not given if any other argument differs that the adapter heeds.
+LLM-CACHE-2 MUST: A cached answer is not given if any other argument that the adapter uses differs.
   from SPECIFICATION 11.6, BEHAVIORAL_CONFORMANCE 6.6, R27, R117; needs provider, supports_caching
   hint: key the cache by a hash of every argument, including model, max_tokens and tools
 LLM-CACHE-3 SHOULD: A completion at a temperature above 0 is not answered from a cache.

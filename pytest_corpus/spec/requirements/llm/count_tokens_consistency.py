@@ -4,7 +4,7 @@ REQUIREMENTS = """
 LLM-TOKENS-1 MUST: `count_tokens` answers with a whole number that is not negative.
   from SPECIFICATION 8.3, R10; needs supports_count_tokens
   hint: round an estimate to an integer, and send no -1 for words that are not in the vocabulary
-LLM-TOKENS-2 MUST: A text never has fewer tokens than a beginning of it.
+LLM-TOKENS-2 MUST: A text never has fewer tokens than one of its prefixes.
   from BEHAVIORAL_CONFORMANCE 6.5; needs supports_count_tokens
   hint: if a tokenizer counts fewer tokens for a longer text, return the largest count of its prefixes
 LLM-TOKENS-3 MUST: Combining marks and characters beyond the basic plane are counted safely.
@@ -25,7 +25,7 @@ LLM-TOKENS-7 SHOULD: The same text has the same number of tokens every time.
 LLM-TOKENS-8 MUST: A text of many words has more tokens than a single word of it.
   from SPECIFICATION 4.2.6; needs supports_count_tokens
   hint: count the whole text; do not return a constant or a capped number
-LLM-TOKENS-9 SHOULD: `count_tokens` counts about as `usage` does, within one model.
+LLM-TOKENS-9 SHOULD: For one model, `count_tokens` gives about the same number of tokens as `usage`.
   from SPECIFICATION 8.3, BEHAVIORAL_CONFORMANCE 5.3, R94; needs supports_count_tokens
   hint: count with the tokenizer of the model, not by words or characters
 """

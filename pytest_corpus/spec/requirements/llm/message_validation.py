@@ -56,7 +56,7 @@ LLM-TOOLS-7 SHOULD: With `tool_choice` "none" no tool is called.
 LLM-TOOLS-8 MUST: No more tools are called at once than capabilities state.
   from BEHAVIORAL_CONFORMANCE 6.7, R23, R72; needs supports_tools, supports_tool_choice
   hint: cut the calls to max_tool_calls_per_turn, and to one if supports_parallel_tool_calls is false
-LLM-TOOLS-10 SHOULD: With a `tool_choice` that names a tool, that one is called.
+LLM-TOOLS-10 SHOULD: With a `tool_choice` that names a tool, this tool is called.
   from BEHAVIORAL_CONFORMANCE 5.3, R23, R72; needs supports_tools, supports_tool_choice
   hint: pass the object in tool_choice on to the provider, or offer only the named tool
 LLM-TOOLS-21 MUST: A request with `tool_choice` "auto" is answered, where the choice of tools is claimed.

@@ -13,7 +13,7 @@ LLM-STREAM-3 MUST: A stream has no more tokens than `max_tokens`.
 LLM-STREAM-4 SHOULD: `usage_so_far` never decreases.
   from SPECIFICATION 8.2; needs supports_streaming
   hint: report in usage_so_far the tokens used since the beginning, not those that are left
-LLM-STREAM-5 MUST: Every model that capabilities list streams.
+LLM-STREAM-5 MUST: `stream` works for every model that capabilities list.
   from BEHAVIORAL_CONFORMANCE 5.3, R23; needs supports_streaming
   hint: list only models that stream, or set supports_streaming to false in the entry of others
 LLM-STREAM-6 MUST: An optional argument of `stream` with a valid value is accepted, or refused permanently if nothing
@@ -23,7 +23,8 @@ LLM-STREAM-6 MUST: An optional argument of `stream` with a valid value is accept
 LLM-STREAM-7 SHOULD: `model` of a chunk is the model that was asked for.
   from SCHEMA 4.1.2; needs supports_streaming
   hint: name the model in chunks as the request does, not by its dated version
-LLM-STREAM-8 SHOULD: At temperature 0, where `complete` repeats itself, a stream gives the same text in its order.
+LLM-STREAM-8 SHOULD: If `complete` repeats its text at temperature 0, a stream at temperature 0 gives the same text, in
+    order.
   from SPECIFICATION 8.5, BEHAVIORAL_CONFORMANCE 6.2, R36; needs supports_streaming
   hint: send each token of a stream once and in order
 LLM-STREAM-9 MUST: Each chunk has the text that is new, not the text so far.

@@ -4,7 +4,7 @@ REQUIREMENTS = """
 TRA-HTTP-1 MUST: A unary answer over HTTP has the content type application/json, whatever its status.
   from SPECIFICATION 4.2.1, R75, R87; needs http
   hint: set Content-Type: application/json on errors too; frameworks send their error pages as text/html
-TRA-HTTP-2 SHOULD: The HTTP status of an error envelope is one of its class, or 200.
+TRA-HTTP-2 SHOULD: The HTTP status of an error envelope is a status of its class, or 200.
   from ERRORS 3.1, R75; needs http
   hint: derive the status from the class of the envelope by the table of ERRORS 3.1, in one place
 TRA-HTTP-3 SHOULD: The HTTP status of a success is 2xx.
@@ -33,8 +33,8 @@ TRA-HTTP-10 SHOULD: A request whose header `X-Adapter-Protocol` names another ma
 TRA-HTTP-11 MUST: If the header `X-Adapter-Protocol` is read, v1 is served and v2 is NOT_SUPPORTED.
   from SPECIFICATION 18.2, SPECIFICATION 4.2.2, R130; needs http
   hint: compare the major version only: serve every llm/v1.x, and answer llm/v2.0 with a NOT_SUPPORTED envelope
-TRA-HTTP-9 SHOULD: A streaming format that is not offered is refused with NOT_SUPPORTED and the status 406 or one of its
-    class.
+TRA-HTTP-9 SHOULD: A streaming format that is not offered is refused with NOT_SUPPORTED, and with the status 406 or a
+    status of that class.
   from R87; needs http, supports_streaming; for streaming
   hint: read Accept; answer a format that you do not have with 406 and a NOT_SUPPORTED envelope
 """

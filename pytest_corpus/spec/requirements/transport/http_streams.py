@@ -9,7 +9,7 @@ TRA-NDJSON-2 MUST: A stream of NDJSON is sent with Transfer-Encoding: chunked.
   hint: write each frame as soon as it exists, without a content length; a buffered body is not a stream
 TRA-NDJSON-3 MUST: Each line of a stream of NDJSON is one complete JSON frame, and nothing else.
   from SPECIFICATION 4.2.4.1, SCHEMA 5.2, R87; needs http, supports_streaming; for streaming
-  hint: write compact JSON and one line feed a frame: no blank lines, comments or `data:`, no indentation
+  hint: write compact JSON and a line feed after each frame: no blank lines, comments, `data:` or indentation
 TRA-NDJSON-4 MUST: The last line of a stream of NDJSON, and no other, is a terminal frame.
   from SPECIFICATION 4.2.4.1, SPECIFICATION 4.2.3.2, SCHEMA 5.3; needs http, supports_streaming; for streaming
   hint: end the response right after the terminal line; send no [DONE], no summary and no line after it

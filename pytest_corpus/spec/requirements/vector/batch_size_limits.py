@@ -7,20 +7,21 @@ VEC-MULTI-1 MUST: `batch_query` is answered with one query result for each query
 VEC-MULTI-2 MUST: The results stand in the order of the queries.
   from SPECIFICATION 12.5; needs supports_batch_queries
   hint: put each result at the position of its query, not in order of completion
-VEC-MULTI-3 MUST: Each query of a batch is answered as it is alone: its top_k, its filter, its include flags are its
-    own.
+VEC-MULTI-3 MUST: Each query of a batch has the same answer as outside a batch, with its own top_k, filter and include
+    flags.
   from SPECIFICATION 4.2.6, SPECIFICATION 9.2; needs supports_batch_queries
   hint: run each query of a batch with the code of `query` and its own top_k, filter and include flags
-VEC-MULTI-4 MUST: A batch with a bad query, or that is not a list of queries, is refused with BAD_REQUEST.
+VEC-MULTI-4 MUST: A batch that has a bad query, or is not a list of queries, is refused with BAD_REQUEST.
   from SPECIFICATION 9.2, SPECIFICATION 17.2, R8; needs supports_batch_queries
   hint: check `queries` and each query in it as `query` does, before you run the first; do not skip any
 VEC-MULTI-5 MUST: A batch on an unknown namespace is refused with BAD_REQUEST or its subtype NamespaceNotFound.
   from ERRORS 6.3, R12, R45; needs supports_batch_queries
   hint: look the namespace up before you run the batch, and raise NamespaceNotFound
-VEC-MULTI-6 SHOULD: The `namespace` of a batch is that of its queries where they name none.
+VEC-MULTI-6 SHOULD: A query that names no namespace is answered from the `namespace` of its batch.
   from SPECIFICATION 9.2; needs supports_batch_queries
   hint: use the namespace of the batch for each query that names none
-VEC-MULTI-7 SHOULD: A query that names another namespace than its batch is refused, or answered from its own.
+VEC-MULTI-7 SHOULD: A query that names another namespace than its batch is refused, or answered from the namespace that
+    the query names.
   from SPECIFICATION 9.2; needs supports_batch_queries
   hint: run a query in the namespace that it names, or refuse the batch
 VEC-LIMIT-1 MUST: A batch of `max_batch_size` vectors is stored.

@@ -1,10 +1,11 @@
 """Capabilities and their truth (SPECIFICATION 6.2, 9.4; BEHAVIORAL_CONFORMANCE 5.4; R22, R23)."""
 
 REQUIREMENTS = """
-VEC-CAP-1 MUST: Capabilities advertise the metrics: cosine, euclidean, dot or some of them.
+VEC-CAP-1 MUST: Capabilities list at least one of the metrics cosine, euclidean and dot.
   from SPECIFICATION 9.4
   hint: list some of cosine, euclidean and dot, by these names, in `supported_metrics`
-VEC-CAP-2 MUST: A namespace can be created with every metric that capabilities list, whatever its name, and used.
+VEC-CAP-2 MUST: With every metric that capabilities list, whatever the metric's name, a namespace can be created and
+    used.
   from SPECIFICATION 9.4, BEHAVIORAL_CONFORMANCE 5.4, R23
   hint: list only metrics that create_namespace, upsert and query support
 VEC-CAP-3 SHOULD: Capabilities publish `max_top_k`.
@@ -16,7 +17,7 @@ VEC-CAP-4 MUST: Stated limits (max_dimensions, max_batch_size, max_top_k, max_fi
 VEC-CAP-5 MUST: Neither an item id nor a namespace that a client made up becomes a label.
   from ERRORS 5, SPECIFICATION 13.1, R21; needs metrics
   hint: do not use ids and namespaces as labels; report their number instead
-VEC-CAP-6 SHOULD: The name of a namespace, even of one that is there, does not become a label.
+VEC-CAP-6 SHOULD: The name of a namespace, even of an existing one, does not become a label.
   from SPECIFICATION 13.1, R21; needs metrics, supports_namespaces
   hint: do not add namespaces to extra or counter names, not even existing ones
 """

@@ -4,7 +4,7 @@ REQUIREMENTS = """
 VEC-DELETE-1 MUST: A delete is answered with its counts and its failures, as the schema says.
   from SCHEMA 4.2.2, SPECIFICATION 12.5, R14
   hint: return deleted_count (or processed_count) as a number, failed_count and the list failures
-VEC-DELETE-2 MUST: A vector that was deleted by its id is not found again, not by a query that was asked before either.
+VEC-DELETE-2 MUST: A vector that was deleted by its id is not found again, not even by a query that was asked before.
   from SPECIFICATION 4.2.6, SPECIFICATION 9.3
   hint: remove the vector from storage and index, and drop cached answers
 VEC-DELETE-3 MUST: Every id of the list is deleted, from the first to the last.
@@ -16,14 +16,14 @@ VEC-DELETE-4 MUST: A delete by ids leaves all other vectors as they are.
 VEC-DELETE-5 MUST: A delete by filter, where it is offered, removes every vector that meets the filter.
   from SPECIFICATION 9.2, R31, R131; needs supports_filters
   hint: remove all vectors that match the filter, without a limit such as top_k
-VEC-DELETE-6 MUST: A delete by filter leaves all vectors that do not meet the filter, or that `ids` beside it do not
-    name.
+VEC-DELETE-6 MUST: A delete by filter keeps every vector that does not meet the filter. If `ids` are given too, it also
+    keeps every vector that they do not name.
   from SPECIFICATION 9.2, R31, R131, R138; needs supports_filters
   hint: use the filter code of `query`; missing `ids` do not mean all vectors
 VEC-DELETE-7 MUST: The count of a delete by ids is the number of vectors that it removed.
   from SCHEMA 4.2.2, SPECIFICATION 12.5
   hint: count the vectors that were removed, not those that are left
-VEC-DELETE-8 MUST: A delete with neither `ids` nor `filter`, or with an empty filter alone, removes nothing.
+VEC-DELETE-8 MUST: A delete with neither `ids` nor `filter`, or with only an empty filter, removes nothing.
   from SPECIFICATION 9.2, R98
   hint: refuse a request without `ids` and `filter`; it does not mean all vectors
 VEC-DELETE-9 MUST: A delete with an argument of the wrong type is refused with BAD_REQUEST and removes nothing.
@@ -32,10 +32,11 @@ VEC-DELETE-9 MUST: A delete with an argument of the wrong type is refused with B
 VEC-DELETE-10 MUST: An id that was deleted can be upserted again.
   from SPECIFICATION 4.2.6
   hint: clear the deletion mark of an id when it is written again
-VEC-DELETE-11 MUST: A delete by a filter that cannot be served, or is denied, removes nothing that does not meet it.
+VEC-DELETE-11 MUST: A delete by a filter that cannot be served, or is denied, removes at most the vectors that meet this
+    filter.
   from R31
   hint: refuse a filter that you cannot apply completely: a skipped term deletes too much
-VEC-DELETE-12 MUST: A delete by no ids at all removes nothing.
+VEC-DELETE-12 MUST: A delete by an empty list of `ids` removes nothing.
   from SPECIFICATION 9.2
   hint: compare `ids` with None; do not test for truth, because an empty list names no vectors
 VEC-DELETE-13 SHOULD: Deleting an id that does not exist succeeds, and counts nothing.

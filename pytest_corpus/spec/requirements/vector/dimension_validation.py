@@ -1,16 +1,16 @@
 """Dimensions of vectors and namespaces (SPECIFICATION 9.3, 17.2; ERRORS 6.3; BEHAVIORAL_CONFORMANCE 6.7; R12, R14)."""
 
 REQUIREMENTS = """
-VEC-DIM-1 MUST: An upserted vector of another dimension than its namespace's is DIMENSION_MISMATCH, whole or for the
-    item.
+VEC-DIM-1 MUST: If an upserted vector has another dimension than its namespace, the upsert is refused, or the item
+    reported, with DIMENSION_MISMATCH.
   from SPECIFICATION 9.3, ERRORS 6.3, R12
   hint: compare len(vector) with the dimensions of the namespace, longer or shorter, and raise DimensionMismatch
-VEC-DIM-2 MUST: A query vector of another dimension than its namespace's is DIMENSION_MISMATCH.
+VEC-DIM-2 MUST: A query whose vector has another dimension than its namespace is refused with DIMENSION_MISMATCH.
   from SPECIFICATION 9.3, ERRORS 6.3, R12
   hint: compare the length of a query vector before you search; neither cut nor pad it
-VEC-DIM-3 MUST: Any query of a batch whose vector has another dimension makes it DIMENSION_MISMATCH.
+VEC-DIM-3 MUST: A batch of queries is refused with DIMENSION_MISMATCH if the vector of any query has another dimension.
   from SPECIFICATION 9.3, ERRORS 6.3, R12; needs supports_batch_queries
-  hint: compare the vector of every query, not of the first alone, and raise DimensionMismatch
+  hint: compare the vector of every query, not only of the first, and raise DimensionMismatch
 VEC-DIM-4 MUST: A vector of a wrong dimension is not stored, nor does it touch what is stored under its id.
   from SPECIFICATION 9.3, SPECIFICATION 14.4, R14
   hint: compare the length before you store or remove anything under the id

@@ -1,7 +1,7 @@
 """Filters of queries (SPECIFICATION 9.3; SCHEMA 4.2.2; ERRORS 6.3; BEHAVIORAL_CONFORMANCE 6.7; R23, R31)."""
 
 REQUIREMENTS = """
-VEC-FILTER-1 MUST: Only vectors whose metadata equal the filter are matches, and all of them are.
+VEC-FILTER-1 MUST: A vector is a match if, and only if, its metadata equal the filter.
   from SPECIFICATION 9.3, SCHEMA 4.2.2, R31; needs supports_filters
   hint: compare every vector with the filter, and return all matches, up to top_k
 VEC-FILTER-2 MUST: The filter applies before the cut to `top_k`.
@@ -13,13 +13,13 @@ VEC-FILTER-3 MUST: All terms of a filter must hold.
 VEC-FILTER-4 MUST: A filter that no vector meets gives no matches.
   from SPECIFICATION 9.3, R31; needs supports_filters
   hint: return an empty list if nothing matches; do not ignore the filter, and do not refuse
-VEC-FILTER-5 MUST: Numbers and booleans can be filtered by, as strings can.
+VEC-FILTER-5 MUST: Filters work for numbers and booleans as they do for strings.
   from SCHEMA 4.2.2, R31, R138; needs supports_filters
   hint: compare whole values of the same type, letter case included; false and 0 are values too
 VEC-FILTER-6 MUST: A vector without the key, or without metadata, does not meet the filter.
   from SCHEMA 4.2.2, R31; needs supports_filters
   hint: treat a missing key, or missing metadata, as not equal
-VEC-FILTER-7 MUST: An operator is applied as it reads or refused; no match breaks it.
+VEC-FILTER-7 MUST: An operator in a filter is applied as it reads, or refused; every match meets it.
   from SCHEMA 4.2.2, R31; needs supports_filters
   hint: apply operators and lists exactly, or refuse the filter; do not skip a term
 VEC-FILTER-8 MUST: Where filters are denied, a query with a filter is refused with NOT_SUPPORTED; the filter is never
@@ -35,8 +35,8 @@ VEC-FILTER-10 MUST: A filter of `max_filter_terms` terms is served.
 VEC-FILTER-11 MUST: A filter of more than `max_filter_terms` terms is refused with BAD_REQUEST.
   from BEHAVIORAL_CONFORMANCE 6.7, SPECIFICATION 17.2; needs supports_filters
   hint: count the terms before you search, and do not drop any
-VEC-FILTER-15 MUST: A filter on a key that holds values of several types finds what equals it, or is refused; it never
-    fails.
+VEC-FILTER-15 MUST: A filter on a key that holds values of several types finds the vectors with an equal value, or is
+    refused; it never fails.
   from SPECIFICATION 9.3, SPECIFICATION 12.1, R31
   hint: compare types before values, and skip values that you cannot compare; equality does not match substrings
 VEC-FILTER-12 SHOULD: An operator that no document knows is refused.

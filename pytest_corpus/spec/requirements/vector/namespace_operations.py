@@ -4,23 +4,24 @@ REQUIREMENTS = """
 VEC-NS-1 MUST: A namespace that was created can be written to and read from.
   from SPECIFICATION 4.2.6, SPECIFICATION 9.3
   hint: create the namespace before you answer, where upsert and query look for it
-VEC-NS-2 MUST: What lies in one namespace is not found in another.
+VEC-NS-2 MUST: A vector in one namespace is not found in another.
   from SPECIFICATION 9.1, SPECIFICATION 9.2, R138, R139
   hint: search only the vectors in the namespace of the query
 VEC-NS-3 MUST: Writing and deleting in one namespace leaves the same ids in another as they are.
   from SPECIFICATION 9.1, SPECIFICATION 9.2
   hint: key vectors by namespace and id together, in writes and deletes
-VEC-NS-4 MUST: Deleting a namespace removes all its vectors: they are not found, nor in a new namespace of that name.
+VEC-NS-4 MUST: Deleting a namespace removes all its vectors: they are not found again, not even in a new namespace of
+    the same name.
   from SPECIFICATION 4.2.6
   hint: remove the vectors, their index and cached answers along with the name
-VEC-NS-5 MUST: Deleting a namespace leaves every other one as it is, one whose name begins alike included.
+VEC-NS-5 MUST: Deleting a namespace leaves every other one as it is, even if the two names begin alike.
   from SPECIFICATION 4.2.6, R139
   hint: compare the whole name of the namespace, not its beginning
 VEC-NS-6 MUST: A query on an unknown namespace is refused with BAD_REQUEST or its subtype NamespaceNotFound.
   from ERRORS 6.3, R12, R45
   hint: look the namespace up before you search, and refuse permanently; do not return an empty list
-VEC-NS-7 MUST: Creating or deleting a namespace with an argument missing or of the wrong type is refused with
-    BAD_REQUEST; a metric that is not offered is not an outage.
+VEC-NS-7 MUST: Creating or deleting a namespace is refused with BAD_REQUEST if an argument is missing or of the wrong
+    type; a metric that is not offered is accepted or refused permanently.
   from SPECIFICATION 9.3, SPECIFICATION 12.4, R8
   hint: check that `namespace` and `dimensions` exist and have the right types; do not use defaults
 VEC-NS-8 MUST: Each namespace keeps its own metric.
@@ -29,11 +30,12 @@ VEC-NS-8 MUST: Each namespace keeps its own metric.
 VEC-NS-9 MUST: Where no `namespace` is given, `default` is meant.
   from SPECIFICATION 9.2
   hint: treat a missing `namespace` as "default" in upsert, query and delete
-VEC-NS-14 MUST: A namespace that is created without `distance_metric` can be used; where a default is claimed, it is
-    created.
+VEC-NS-14 MUST: A namespace that is created without `distance_metric` can be used; if a default metric is claimed, the
+    creation succeeds.
   from SPECIFICATION 4.2.6, SPECIFICATION 9.2, R23
   hint: use a default metric if none is given, and store it with the namespace
-VEC-NS-10 MUST: A success of `create_namespace` or `delete_namespace` does not say `success` false or another namespace.
+VEC-NS-10 MUST: A success of `create_namespace` or `delete_namespace` states neither `success` false nor another
+    namespace.
   from SPECIFICATION 4.2.6, SPECIFICATION 9.3
   hint: return an error envelope if it failed, and the name from the request, not the backend's name
 VEC-NS-11 SHOULD: A query on an unknown namespace is NAMESPACE_NOT_FOUND.

@@ -7,14 +7,14 @@ VEC-QUERY-1 MUST: A query is answered with matches, namespace and total_matches,
 VEC-QUERY-2 MUST: There are at most `top_k` matches.
   from SPECIFICATION 9.3
   hint: cut the sorted matches to the first top_k, not to top_k + 1
-VEC-QUERY-3 MUST: There are `top_k` matches, each id once, if the namespace holds that many vectors. A search that
-    capabilities call approximate may miss some, but not the vector that is asked for.
+VEC-QUERY-3 MUST: There are `top_k` matches, each id once, if the namespace holds that many vectors. If capabilities
+    state an approximate search, some may be missing, but never the stored vector that equals the query vector.
   from SPECIFICATION 9.3, SPECIFICATION 4.2.6, R113, R146
   hint: keep one row for each id, return all vectors if top_k is larger, and state approximations in `extensions`
 VEC-QUERY-4 MUST: The matches are the best of all vectors, however few are asked for.
   from SPECIFICATION 9.3, SPECIFICATION 9.4, R30
   hint: sort by the metric before cutting to top_k, and search with enough candidates
-VEC-QUERY-5 MUST: `total_matches` is at least the number of matches, and at most that of all vectors ever written.
+VEC-QUERY-5 MUST: `total_matches` is at least the number of matches, and at most the number of all vectors ever written.
   from SCHEMA 4.2.2, R30
   hint: set total_matches to len(matches) or to the number of all matches
 VEC-QUERY-6 MUST: `namespace` in the result is the namespace that was asked.
@@ -53,7 +53,7 @@ VEC-QUERY-16 SHOULD: With `include_metadata` false the matches carry no metadata
 VEC-QUERY-17 SHOULD: `query_vector`, where it is given, is the vector of the query.
   from SPECIFICATION 9.2
   hint: return the vector of the request, not its normalized form, or leave query_vector out
-VEC-QUERY-18 SHOULD: A match names the namespace that it lies in, where it names any.
+VEC-QUERY-18 SHOULD: If a match names a namespace, its vector is stored in this namespace.
   from SPECIFICATION 9.2
   hint: state the right namespace in each match, or omit `namespace`
 VEC-QUERY-19 SHOULD: A search that capabilities call approximate finds nine tenths of the best matches.
@@ -64,27 +64,27 @@ VEC-SCORE-1 MUST: In a cosine namespace the most similar vector comes first.
   hint: divide the product by both norms, keep its sign, and put the largest cosine first
 VEC-SCORE-2 MUST: In a euclidean namespace the nearest vector comes first.
   from SPECIFICATION 9.4, R30
-  hint: sort by the rising root of the sum of squared differences
+  hint: sort by the root of the sum of squared differences, the smallest first
 VEC-SCORE-3 MUST: In a dot product namespace the vector with the largest product comes first.
   from SPECIFICATION 9.4, R30
-  hint: sort by the falling product of the vectors as they are, not normalized, with its sign
+  hint: sort by the product of the vectors, not normalized and with its sign, the largest first
 VEC-SCORE-4 MUST: A better match has a higher `score`, whatever the metric.
   from SPECIFICATION 9.4, SCHEMA 4.2.2, R30
   hint: return a score that rises with quality, for a distance d for example 1 / (1 + d)
 VEC-SCORE-5 MUST: A better match has a lower `distance`, whatever the metric.
   from SPECIFICATION 9.4, SCHEMA 4.2.2, R30
   hint: return a distance that falls with quality, for example 1 - cosine, or the negated product
-VEC-SCORE-9 MUST: A vector of zeros is stored and found, under euclidean at distance 0 of itself, or refused with
-    BAD_REQUEST or NOT_SUPPORTED.
+VEC-SCORE-9 MUST: A vector of zeros is stored and found (in a euclidean namespace at distance 0 from itself), or refused
+    with BAD_REQUEST or NOT_SUPPORTED.
   from SPECIFICATION 9.4, SPECIFICATION 12.1, R30, R121
   hint: guard the division by a length of zero; a vector without a direction is not a failure of the backend
-VEC-SCORE-6 SHOULD: The cosine score is the cosine of the two vectors, or that normalized to [0, 1].
+VEC-SCORE-6 SHOULD: The cosine score is the cosine of the two vectors, or this cosine scaled to [0, 1].
   from SPECIFICATION 9.4, R30
   hint: return the cosine itself, or (1 + cosine) / 2, as the score
-VEC-SCORE-7 SHOULD: The euclidean distance is that of the two vectors.
+VEC-SCORE-7 SHOULD: In a euclidean namespace, `distance` is the euclidean distance of the two vectors.
   from SPECIFICATION 9.4, R30
   hint: take the square root of the sum of squared differences
-VEC-SCORE-8 SHOULD: The dot product score is the product of the two vectors, or that normalized to [0, 1].
+VEC-SCORE-8 SHOULD: The dot product score is the product of the two vectors, or this product scaled to [0, 1].
   from SPECIFICATION 9.4, R30
   hint: return the product itself, or one scaled to [0, 1]; do not divide it by the dimensions
 """

@@ -19,7 +19,8 @@ WIR-ENV-3 MUST: The `op` of a request is exactly the name of the operation that 
 WIR-CTX-1 MUST: The `ctx` of a request is an object, and its documented members are of the documented type and range.
   from SCHEMA 3.2, SCHEMA 6.3, SPECIFICATION 6.1
   hint: make `ctx` a dict of strings, with an object as `attrs` and a deadline_ms of at least 1
-WIR-CTX-2 SHOULD: A `deadline_ms` is a point in time in milliseconds of the epoch, not a span and not in seconds.
+WIR-CTX-2 SHOULD: A `deadline_ms` is a point in time in milliseconds since the epoch, not a duration, and not in
+    seconds.
   from SCHEMA 3.2, SPECIFICATION 6.1
   hint: add the budget to the current time: `int(time.time() * 1000) + budget_ms`
 WIR-JSON-1 MUST: A request can be written as UTF-8 JSON, with finite numbers and integers of 64 bits.
