@@ -20,7 +20,8 @@ COM-IDEM-3 MUST: A replay under the same idempotency key applies nothing again, 
 COM-IDEM-4 MUST: If two calls under the same idempotency key run at once, one is carried out, and both get its answer.
   from SPECIFICATION 6.1, R61; needs idempotent_writes; for vector, graph; quiet
   hint: lock the key before you look for a first answer, and unlock it after that answer is stored
-COM-IDEM-5 SHOULD: A request whose first attempt failed with a retryable error is carried out when its key comes again.
+COM-IDEM-5 SHOULD: A request whose first attempt failed with a retryable error is carried out when it is sent again
+    under its key.
   from SPECIFICATION 6.1, SPECIFICATION 12.2, R61; needs idempotent_writes, provider
   hint: store only answers of successful calls under their key, and no retryable error
 COM-IDEM-6 MUST: An idempotency key still works after fifty other keys and five seconds.

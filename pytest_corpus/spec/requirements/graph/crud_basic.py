@@ -24,8 +24,8 @@ GRA-NODE-7 MUST: If one node of a request is unusable, either it is reported by 
     written, or nothing is written.
   from SPECIFICATION 12.5, ERRORS 10, R14, R45
   hint: continue after a node that fails and report its `index`, or check all nodes before you write one
-GRA-NODE-8 MUST: NaN and infinities in properties, at any depth, are refused with the whole request, or reported for
-    their item.
+GRA-NODE-8 MUST: NaN and infinities in properties, at any depth, are refused with the whole request, or reported for the
+    item.
   from SPECIFICATION 4.1, R34, R45
   hint: check math.isfinite of every number in properties, inside lists and objects, in batches too
 GRA-NODE-9 MUST: Strings, integers, floats and booleans in properties are read back as they were written.

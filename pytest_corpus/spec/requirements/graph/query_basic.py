@@ -39,17 +39,19 @@ GRA-QUERY-11 MUST: The records of an ordered query come in that order.
 GRA-QUERY-12 SHOULD: If a result names a dialect or a namespace, it is the one that was asked for.
   from SPECIFICATION 7.3.2, SCHEMA 4.4.2
   hint: return the dialect and the namespace of the request, or leave them out
-GRA-QUERY-13 MUST: Where a timeout of queries is claimed, `timeout_ms` is accepted, and refused if it is not a number.
+GRA-QUERY-13 MUST: Where a timeout of queries is claimed, `timeout_ms` is accepted; a value that is not a number is
+    refused.
   from SPECIFICATION 6.2, R23, R118
   hint: accept `timeout_ms`, a duration and not an epoch time, or do not claim it
 GRA-QUERY-19 SHOULD: If the provider does not answer a query with `timeout_ms`, the query ends with an error at most a
     second after this time.
   from SPECIFICATION 7.3.2, SPECIFICATION 14.4, R69; needs provider
   hint: wait for the backend no longer than `timeout_ms`, and answer with DEADLINE_EXCEEDED
-GRA-QUERY-20 SHOULD: `timeout_ms` is accepted, and refused with BAD_REQUEST if it is negative or not a number.
+GRA-QUERY-20 SHOULD: `timeout_ms` is accepted; a value that is negative or not a number is refused with BAD_REQUEST.
   from SPECIFICATION 4.1, R42, R69, R118
   hint: treat `timeout_ms` as a duration in milliseconds, and check that it is a number of at least 0
-GRA-QUERY-21 SHOULD: If the `summary` of a result or a stream counts rows or records, it counts those that came.
+GRA-QUERY-21 SHOULD: If the `summary` of a result or a stream counts rows or records, the count is the number of records
+    in the answer.
   from R42, SPECIFICATION 7.3.2
   hint: count the records of the answer in `summary`, or leave the count out
 GRA-TRAV-1 MUST: The result of a traversal is of the schema: `nodes` and `relationships`.

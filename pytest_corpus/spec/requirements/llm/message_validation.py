@@ -62,7 +62,7 @@ LLM-TOOLS-10 SHOULD: With a `tool_choice` that names a tool, this tool is called
 LLM-TOOLS-21 MUST: A request with `tool_choice` "auto" is answered, where the choice of tools is claimed.
   from BEHAVIORAL_CONFORMANCE 5.3, R23, R72; needs supports_tools, supports_tool_choice
   hint: treat "auto" as the default: the model decides
-LLM-TOOLS-22 MUST: Each tool call has an id of its own that is not empty.
+LLM-TOOLS-22 MUST: Each tool call has its own id, which is not empty.
   from SCHEMA 4.1.2; needs supports_tools, supports_tool_choice
   hint: pass the provider's ids on, or make one for each call, so that the tool's answer can name it
 LLM-TOOLS-9 SHOULD: With `tool_choice` "required" a stream reports a tool call.

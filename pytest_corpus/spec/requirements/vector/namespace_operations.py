@@ -14,7 +14,7 @@ VEC-NS-4 MUST: Deleting a namespace removes all its vectors: they are not found 
     the same name.
   from SPECIFICATION 4.2.6
   hint: remove the vectors, their index and cached answers along with the name
-VEC-NS-5 MUST: Deleting a namespace leaves every other one as it is, even if the two names begin alike.
+VEC-NS-5 MUST: Deleting a namespace leaves every other namespace as it is, even one with a similar name.
   from SPECIFICATION 4.2.6, R139
   hint: compare the whole name of the namespace, not its beginning
 VEC-NS-6 MUST: A query on an unknown namespace is refused with BAD_REQUEST or its subtype NamespaceNotFound.
