@@ -289,7 +289,7 @@ def summary_of(matches: list[Mapping[str, Any]]) -> list[tuple[Any, ...]]:
 @pytest.mark.requirement("VEC-MULTI-3")
 @pytest.mark.parametrize("metric", METRICS)
 def test_a_batch_ranks_by_the_metric(vector: Vector, metric: str) -> None:
-    """Each query of a batch has its matches in the order of the namespace's metric."""
+    """Each query of a batch has as many matches as outside a batch, in the order of the namespace's metric."""
     vector.require("query", "batch_query")
     found = [ranking for ranking in rankings(vector, metric) if ranking.batched]
     expect.applicable(found, "no query of a batch has matches")
@@ -298,6 +298,8 @@ def test_a_batch_ranks_by_the_metric(vector: Vector, metric: str) -> None:
             ranking.expect_order()
         strange = any(id_of(match) not in ranking.truth for match in ranking.batched)
         expect.assessable(not strange, Obstacle.FOREIGN_MATCHES)
+        alone, batched = len(ranking.matches), len(ranking.batched)
+        expect.check(batched == alone or ranking.is_approximate, f"{alone} matches, as outside a batch", f"{batched}")
         replace(ranking, matches=ranking.batched).expect_order()
 
 

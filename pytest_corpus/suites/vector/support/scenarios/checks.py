@@ -273,7 +273,7 @@ def mixed_batches(vector: Vector) -> list[list[MixedBatch]]:
     ]
 
 
-RANDOM_VECTORS, RANDOM_QUERIES = 4, 3
+RANDOM_VECTORS, RANDOM_QUERIES = 5, 3
 
 
 @dataclass(frozen=True)
