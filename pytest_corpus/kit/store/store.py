@@ -233,7 +233,7 @@ class Store:
         self.written.note_outcome(self._things_written(request), is_success=is_success)
 
     def note_reply(self, request: Any, reply: Reply, fresh: Iterable[Thing], *, alone: bool = True) -> None:
-        """Note the reply to a request: forget the things that the request did not write, or that it deleted.
+        """Update the records after a reply: forget things that were to be written but were not, and deleted things.
 
         Args:
             fresh: the things that only this request may have written.

@@ -44,7 +44,7 @@ def test_the_budget_of_a_fallback_is_one(embedding: Embedding) -> None:
 
 
 def expect_fallback_in_time(embedding: Embedding) -> None:
-    """Check that a batch ends in time if the provider refuses it at once and embeds its texts slowly."""
+    """Check that a batch ends in time if the provider refuses batches, and embeds single texts slowly."""
     fresh = embedding.fresh()
     [request] = fresh.requests.with_items(ITEMS)
     fresh.client.provider.plan("invalid_request", "embedding.embed_batch", times=1)

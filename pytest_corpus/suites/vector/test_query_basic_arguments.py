@@ -10,7 +10,7 @@ from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.scenarios.checks import expect_refused_or_reported
 
 OPERATIONS = {"item": "upsert", "batched": "batch_query"}
-"""The operation whose item (`item`), or whose first or last query (`batched`), has the bad argument."""
+"""The operation for each place of a bad argument: an item of an upsert, or the first or last query of a batch."""
 
 WRONG: dict[str, tuple[tuple[str, str, tuple[Any, ...]], ...]] = {
     "VEC-QUERY-9": (("query", "top_k", (0, -1, -5, 1.5)),),

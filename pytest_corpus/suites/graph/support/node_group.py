@@ -72,7 +72,7 @@ class NodeGroup:
         return item
 
     def write_args(self, name: str, kind: str, item: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments to write one item: of an upsert, or of a batch or transaction with this upsert."""
+        """Return the arguments of a request that writes one item, alone or in a batch or transaction."""
         args = {kind: [item]}
         return {MANY[name]: [self.item(f"upsert_{kind}", **args)]} if name in MANY else args
 
