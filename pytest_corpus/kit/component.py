@@ -109,7 +109,7 @@ class Subject(Target):
         gate(requirement, self.client, self.capabilities)
         unclaimed = "idempotent_writes" in requirement.needs and self.capabilities.flag("idempotent_writes") is None
         if unclaimed and not are_writes_replayed(self, self.replay_probe):
-            raise NotApplicable("idempotent_writes is not claimed, and a plain replay is applied again")
+            raise NotApplicable("idempotent_writes is not claimed, and a repeated write is applied again")
 
     def _learn_hooks(self, requirement: Requirement) -> None:
         """Send plain requests to find out if a remote adapter calls the hooks that a requirement needs (R86).

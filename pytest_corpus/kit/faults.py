@@ -125,11 +125,14 @@ class ProviderFaults:
                 calls.shared.provider_ops[name] = found.answer
         ops = calls.shared.provider_ops.get(name)
         if not ops:
-            where = f"await provider.reached({own!r}) where it is called"
+            where = f"await provider.reached({own!r}) where the provider is called"
             if self.is_tunnelled:
-                where = "send its requests through the address that provider.tunnel returns"
+                where = "send the requests to the provider through the address that provider.tunnel returns"
             elif calls.client.provider.is_on_wire:
-                where = "send its request to provider.url or provider.proxy, or serve its endpoint with provider.serve"
+                where = (
+                    "send the request for the provider to provider.url or provider.proxy, "
+                    "or serve the endpoint with provider.serve"
+                )
             raise NotAssessed(Obstacle.NOT_REACHED_FOR, op=own, remedy=where)
         return own if own in ops and len(ops) > 1 else None
 

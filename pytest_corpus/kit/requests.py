@@ -94,7 +94,7 @@ class Requests:
 
     def with_unknown_keys(self, unknown: Mapping[str, Any]) -> list[Request]:
         """Return requests with unknown keys in the objects inside their arguments."""
-        raise NotApplicable(f"no operation takes objects in its arguments, for {len(unknown)} keys")
+        raise NotApplicable(f"no argument of an operation is an object that could have {len(unknown)} unknown keys")
 
     def with_number(self, number: float) -> list[Request]:
         """Return requests with this number in each place that takes a number, including the deadline."""
@@ -110,7 +110,7 @@ class Requests:
 
     def with_ids(self, secret: str) -> list[Request]:
         """Return requests that are refused, or whose items fail, with a canary in ids and names of items."""
-        raise NotApplicable(f"no operation takes ids, of {len(secret)} characters or any")
+        raise NotApplicable(f"no operation takes an id, such as one of {len(secret)} characters")
 
     def with_canaries(self, *, refused: bool) -> list[Request]:
         """Return requests with canaries: valid requests, or with `refused` requests that the adapter must refuse."""

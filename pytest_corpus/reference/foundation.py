@@ -38,7 +38,7 @@ def digest(value: object) -> str:
 
 
 async def remember(memory: dict[str, T], key: str | None, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Return the entry of `memory` under `key`; without one, the result of `work`, stored if there is a key."""
+    """Return the entry of `memory` under `key`, made by `work` if it is missing; if `key` is None, only call `work`."""
     if key is None:
         return await work()
     if key not in memory:

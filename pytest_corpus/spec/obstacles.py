@@ -23,7 +23,7 @@ MODELS = "list the models in capabilities"
 TWO_DIMENSIONS = "test a configuration with at least two dimensions"
 RECORD = "record it again, or replay it with the version that recorded it"
 WITHOUT_PLUGIN = "run again without plugins that change tests or their reports"
-WITHOUT_TUNNEL = "send its requests to provider.url or provider.proxy instead of through provider.tunnel"
+WITHOUT_TUNNEL = "send the adapter's requests to provider.url or provider.proxy instead of through provider.tunnel"
 
 
 class Obstacle(Enum):
@@ -37,7 +37,7 @@ class Obstacle(Enum):
 
     # of the run
     BLOCKED = "blocked by {requirement}: {seen}", IN_TEXT
-    BLOCKS = "it blocks {requirement}, although its own tests passed", "fix the requirement that it blocks"
+    BLOCKS = "this requirement blocks {requirement}, although its own tests passed", "fix the blocked requirement"
     NO_TEST = "none of its tests ran", "run the whole suite"
     NOTHING_SHOWN = (
         "no answer contains what this requirement is about{answers}",
@@ -88,12 +88,15 @@ class Obstacle(Enum):
     NEVER_FIRED = "the fault planned at {op} did not occur", REACH
     NEVER_HUNG = "the hang planned at a chunk did not occur", REACH
     ENDS_ANYWAY = "the call ended although its provider hung", REACH
-    NO_DEADLINE = "a call whose provider hung did not end with its deadline this time", REACH
+    NO_DEADLINE = "this time, a call did not end at its deadline while the provider hung", REACH
     FAILURE_ANSWERED = "{op} is answered with {reply} although its provider failed", REACH
     AFTER_FAILURE = "after a failure {op} is answered with {reply}", SUCCEED
-    NO_HEADER = "no request to the provider has the header {header}: give it the {fact} of the context", IN_TEXT
+    NO_HEADER = (
+        "no request to the provider has the header {header}: set this header to the {fact} of the context",
+        IN_TEXT,
+    )
     NOT_PASSED_ON = (
-        "the adapter never passed a {fact} to the probe: await provider.reached(op, {fact}=...) with what it sends",
+        "the adapter never passed a {fact} to the probe: await provider.reached(op, {fact}=...) with the value sent",
         IN_TEXT,
     )
     NOT_TUNNELLED = (
@@ -135,9 +138,9 @@ class Obstacle(Enum):
     NO_VECTOR = "{op} gives no vector{instead}", SUCCEED
     NO_STREAMED_VECTOR = "no vector of a stream can be read", SUCCEED
     NOT_EMBEDDED = "the text is not embedded as a vector of numbers", SUCCEED
-    WITHOUT_KEY_TOO = "also without a key: {violation}", DISTINCT
+    WITHOUT_KEY_TOO = "the same happens without an idempotency key: {violation}", DISTINCT
     SHORT_REFUSED = "the plain stream is long, and a short one is refused: {reply}", SUCCEED
-    STREAM_REFUSED = "a plain stream is refused, and not for its format", SUCCEED
+    STREAM_REFUSED = "a plain stream is refused for a reason other than its format", SUCCEED
     NO_FRAMES = "no plain stream is answered with frames", SUCCEED
     NO_MESSAGE = "a plain stream has no message", SUCCEED
     NO_SUCCESS = "the answer is not a success", SUCCEED
@@ -192,7 +195,7 @@ class Obstacle(Enum):
     FOREIGN_VECTORS = "the only namespace contains other vectors, or some that could not be deleted", OWN_STORE
     NO_PAGE_TOKEN = (
         "no argument was found that accepts a page token",
-        "accept `page_token` in the request, as the answer gave it",
+        "accept the page token of an answer as `page_token` in the next request",
     )
 
     # of graphs

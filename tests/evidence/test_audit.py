@@ -56,13 +56,13 @@ def test_good_traffic(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("given", "expected"), [
-    (entry(COUNT, success(-1)), "LLM-TOKENS-1 (MUST) llm.count_tokens: expected a whole number that is not"),
+    (entry(COUNT, success(-1)), "LLM-TOKENS-1 (MUST) llm.count_tokens: expected a non-negative integer"),
     (entry(COUNT, "7"), "COM-WIRE-3 (MUST) llm.count_tokens: expected a success or an error envelope; got a number"),
     (entry(COUNT, "{}"), "expected a success or an error envelope; got an object with no keys"),
     (entry(COUNT, "<html>"), "COM-WIRE-3 (MUST) llm.count_tokens: expected an answer that is JSON; got an answer"),
     (entry(COUNT, "[" * 5000), "COM-WIRE-3 (MUST) llm.count_tokens: expected an answer that is JSON; got an answer"),
     (entry(COUNT, success(3, ms=None, code="ok")), "got ok (at code)"),
-    (entry(COUNT, success(3, ms=9000)), "expected at most 90 ms, for the call took no longer; got 9000 (at ms)"),
+    (entry(COUNT, success(3, ms=9000)), "expected at most 90 ms, because the call took no longer; got 9000 (at ms)"),
     (entry(COUNT, success({"tokens": "\ud800"})), "got a string of 1 character (at result.tokens)"),
     (entry(CAPABILITIES, success(None)), "COM-CAP-1 (MUST) llm.capabilities: expected an object; got nothing"),
     (entry(STREAM, chunk() + "\n", NDJSON), "got the answer ended without a final frame or an error envelope"),

@@ -303,7 +303,7 @@ def test_a_leak_names_the_record(adapters: Project) -> None:
     seen = block(adapters, "Logs", "COM-LEAK-3")
     lines = (adapters.path / "mine.py").read_text().splitlines()
     [line] = [number for number, text in enumerate(lines, 1) if "warning(" in text]
-    assert seen["got"] == f"a part of it in a log record of the logger acme.client at mine.py:{line}"
+    assert seen["got"] == f"a part of the content in a log record of the logger acme.client at mine.py:{line}"
 
 
 def test_what_a_stream_lacks_is_named(adapters: Project) -> None:

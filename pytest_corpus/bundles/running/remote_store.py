@@ -18,7 +18,7 @@ from pytest_corpus.bundles.running.store import AnswerJournal, CaseStore, SpentB
 from pytest_corpus.text.values import from_json_value, to_json_value
 
 MOST_AHEAD = 50
-"""The most results in one message: the one that a worker waits for, and results of the cases after it."""
+"""The maximum number of results in one message: the result that a worker waits for, and results of later cases."""
 
 
 class Channel(Protocol):

@@ -23,7 +23,7 @@ FEW, MANY = (8, 5), 32
 """A usual time is known after this many answers, or successes; and the number of latest times that are kept."""
 
 TRIALS, TRIAL_S = 3, 5.0
-"""The number of calls before the first test that show if concurrent tests save time, and their time limit."""
+"""The number of calls that show, before the first test, if concurrent tests save time; and the time limit of each."""
 
 FIRST = 8
 """The first number of concurrent tests."""

@@ -91,24 +91,30 @@ def _error_findings(body: Mapping[str, Any], component: str, edition: str | None
     if body.get("ok") is not False:
         yield "COM-ERR-2", Violation("false", found=body.get("ok"), path="ok")
     if isinstance(message, str) and not _is_readable(message):
-        got = "a sign or two" if message.strip() else "an empty string"
+        got = "a text without a word" if message.strip() else "an empty string"
         yield "COM-ERR-5", Violation("a message for a person", got, "message")
     if not _has_valid_ms(body, edition):
         yield "COM-ERR-9", Violation("a non-negative number", found=body.get("ms"), path="ms")
     if retry_after is not None and not _is_at_least_0(retry_after):
         yield "COM-ERR-6", Violation("null or a non-negative number", found=retry_after, path="retry_after_ms")
     if body.get("error") == "DeadlineExceeded" and retry_after is not None:
-        yield "COM-ERR-16", Violation("no time to wait after DeadlineExceeded", "a time to wait", "retry_after_ms")
+        yield (
+            "COM-ERR-16",
+            Violation("no waiting time in an error of class DeadlineExceeded", "a waiting time", "retry_after_ms"),
+        )
     yield from _class_findings(body)
     known = TAXONOMY.get(str(body.get("error")))
     if known and known.retry == "no" and retry_after is not None:
-        yield "COM-ERR-21", Violation(f"no time to wait after {known.name}", found=retry_after, path="retry_after_ms")
+        yield (
+            "COM-ERR-21",
+            Violation(f"no waiting time in an error of class {known.name}", found=retry_after, path="retry_after_ms"),
+        )
     yield from _details_findings(body, edition)
     if any(STACK_TRACE.search(text) for text in strings_of([message, body.get("details")])):
-        yield "COM-ERR-15", Violation("no stack trace", "a frame of one", "error")
+        yield "COM-ERR-15", Violation("no stack trace", "a stack frame", "error")
     for name in error_names(body):
         if component not in (owners := TAXONOMY[name].components):  # a subtype of other protocols (R58)
-            got = f"{name}, of {' and '.join(owners)}"
+            got = f"{name}, a class of {' and '.join(owners)}"
             yield "COM-SUBTYPE-1", Violation(f"a class of the {component} protocol", got, "error")
 
 
@@ -167,7 +173,7 @@ def _has_required_form(name: str, value: Any) -> bool:
 def elapsed_findings(requirement: str, ms: Any, seconds: float) -> Violations:
     """Yield the violation of an `ms` that exceeds the seconds that passed on the suite's clock (R116)."""
     if _is_at_least_0(ms) and ms > (most := seconds * 1000 + CLOCKS_MS):
-        yield requirement, Violation(f"at most {most:.0f} ms, for the call took no longer", f"{ms:.0f}", "ms")
+        yield requirement, Violation(f"at most {most:.0f} ms, because the call took no longer", f"{ms:.0f}", "ms")
 
 
 def _is_readable(message: str) -> bool:

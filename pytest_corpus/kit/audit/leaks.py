@@ -54,13 +54,13 @@ def leak_findings(exchange: Exchange, reports: Reports, *, hears_logs: bool) -> 
         for text in answered:
             if (at := _find_leak(text, texts[channel], SENTENCE)) is not None:
                 place = _channel_name(exchange, channel, at)
-                yield requirement, Violation("nothing of the completion", f"a part of it in {place}")
+                yield requirement, Violation("no part of the completion", f"a part of the completion in {place}")
     for what, secret in exchange.secrets.items():
         kind = next((kind for kind in LEAKS if what.startswith(kind)), "content")
         for channel, requirement in (*LEAKS[kind].items(), *([("debug", DEBUG)] if "log" in LEAKS[kind] else [])):
             if (at := _find_leak(secret, texts[channel])) is not None:
                 place = _channel_name(exchange, channel, at)
-                yield requirement, Violation(f"nothing of the {what}", f"a part of it in {place}")
+                yield requirement, Violation(f"no part of the {what}", f"a part of the {what} in {place}")
 
 
 def _find_leak(secret: str, texts: Sequence[str], gram: int = GRAM) -> int | None:

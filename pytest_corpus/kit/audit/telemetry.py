@@ -134,8 +134,11 @@ def count_requirement(component: str) -> str:
 def _stream_outcome_findings(exchange: Exchange, component: str, counted: list[Count]) -> Violations:
     total = sum(count.value for count in counted if isinstance(count.value, (int, float)))
     if len(counted) != 1 or total != 1:
-        got = f"{len(counted)}, of the value {describe(total)}"
-        yield count_requirement(component), Violation(f"one {STREAM_OUTCOME}", got)
+        got = f"{len(counted)} calls of this counter, with the sum {describe(total)}"
+        yield (
+            count_requirement(component),
+            Violation(f"one call of the counter {STREAM_OUTCOME}, with the value 1", got),
+        )
     elif component not in catalogue()["COM-OBS-18"].components:
         return
     elif not is_hidden_failure(exchange) and not is_outcome_named(counted[0], exchange):
@@ -172,7 +175,7 @@ def _outcome_label_findings(seen: Observation, exchange: Exchange) -> Violations
     if not isinstance(seen.code, str) or seen.code not in _allowed_codes(exchange):
         yield "COM-OBS-6", Violation(_expected_codes(exchange), found=seen.code, path="code")
     elif not succeeded and seen.code not in TAXONOMY:
-        yield "COM-OBS-28", Violation("the name of the class", found=seen.code, path="code")
+        yield "COM-OBS-28", Violation("the name of the error class", found=seen.code, path="code")
 
 
 def _may_be_refused(ctx: Mapping[str, Any], exchange: Exchange) -> bool:
@@ -218,4 +221,6 @@ def _class_names(family: str = "") -> frozenset[str]:
 
 def _expected_codes(exchange: Exchange) -> str:
     failure = failure_of(exchange)
-    return "OK" if failure is None else f"{describe(failure.get('error'))}, its code, its class or a subtype of that"
+    if failure is None:
+        return "OK"
+    return f"{describe(failure.get('error'))}, the code of the error, its class, or a subtype of this class"

@@ -185,7 +185,7 @@ def check_histories(
         if not holds(history):
             found = shrink(history, holds)
             raise Violation(
-                claim, f"{len(found)} operations that contradict it", "result", story=Story(draw_history(found))
+                claim, f"{len(found)} operations that contradict this", "result", story=Story(draw_history(found))
             )
 
 

@@ -46,7 +46,7 @@ def blame_shared_tenants(shares: Callable[[], bool]) -> Iterator[None]:
         yield
     except Violation:
         if shares():
-            raise Blocked(SHARED, "a tenant reads what another one wrote") from None
+            raise Blocked(SHARED, "a tenant reads data that another tenant wrote") from None
         raise
 
 
@@ -76,7 +76,7 @@ def _write_at_once(write: Callable[[Sequence[Item]], Reply], items: Sequence[Ite
     failed = reply.failed_items
     names = [name for each in failed for name in error_names(each)]
     permanent = all(any(is_a(name, family) for family in PERMANENT) for name in names)
-    expect.check(permanent, "a failure of a word to be permanent", ", ".join(names), "result.failures")
+    expect.check(permanent, "permanent errors for the failed items", ", ".join(names), "result.failures")
     lost = {*failed_indexes(reply)} or {
         at for at, item in enumerate(items) if item["id"] in [f.get("id") for f in failed]
     }

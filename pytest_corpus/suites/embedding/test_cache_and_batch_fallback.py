@@ -118,7 +118,7 @@ def test_a_cached_vector_stays_with_its_norm(embedding: Embedding, operations: t
             with expect.resting_on(NORMALIZED[operations[1]]):
                 expect_unit_norm(truth)
         expect.check(
-            abs(norm(found) - norm(truth)) <= 0.02 * norm(truth), "the norm of its own request", "another norm"
+            abs(norm(found) - norm(truth)) <= 0.02 * norm(truth), "the norm that this request asks for", "another norm"
         )
 
 
@@ -136,7 +136,7 @@ def test_a_cached_answer_has_its_own_flag(embedding: Embedding, first: str, oper
     if first == "short":
         expect_cut(reply)
     else:
-        expect.success(reply, "what is left to be embedded")
+        expect.success(reply, "an embedding of the part that truncation left")
         other = embedding.fresh()
         if other.client is embedding.client:
             short = embedding.text_of(len(short))

@@ -69,7 +69,7 @@ def test_statistics_move(embedding: Embedding, name: str, operation: str) -> Non
     before, after = (each.get(name) for each in statistics)
     expect.applicable(is_number(before), f"{name} is not reported")
     grown = after - before if is_number(after) else 0
-    expect.check(grown >= many, f"{many} more, or more", f"{grown} more", f"result.{name}")
+    expect.check(grown >= many, f"at least {many} more", f"{grown} more", f"result.{name}")
 
 
 @remembered

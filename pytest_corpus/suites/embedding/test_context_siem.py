@@ -41,7 +41,7 @@ def test_a_finished_stream_is_not_counted_as_an_error(embedding: Embedding) -> N
     stream = stream_with_outcome(embedding, "finished")
     expect.works(stream, "a plain stream")
     counted = outcome_counts(stream.exchange)
-    expect.applicable(counted, "no final outcome is counted, which is a finding of its own")
+    expect.applicable(counted, "no final outcome is counted, which another test reports")
     right = all(is_outcome_named(count, stream.exchange) for count in counted)
     expect.check(right, "OK, or no outcome", "an error", "count_stream_final_outcome")
 
@@ -54,7 +54,7 @@ def test_a_report_names_no_other_tenant(embedding: Embedding, operation: str) ->
     owner = new_tenant_context()
     expect.works(embedding.invoke("embed", ctx=owner), "an embedding for a tenant")
     said = json.dumps(expect.success(embedding.call(operation, ctx=new_tenant_context()), "a report"))
-    expect.check(owner["tenant"] not in said, "nothing of another tenant's", "its id", "result")
+    expect.check(owner["tenant"] not in said, "no data of another tenant", "the id of another tenant", "result")
 
 
 @rules("metrics COM-LEAK-2, logs COM-LEAK-3")
@@ -99,7 +99,7 @@ def test_no_text_that_fails_is_logged(embedding: Embedding, failing: str) -> Non
         args |= {"texts": [f"{secret} {FILLER * (embedding.length_above_limit() // len(FILLER) + 1)}", *texts[1:]]}
         reply = embedding.call("embed_batch", {**args, "truncate": False}, secrets={"content": secret})
     else:
-        expect.applicable("provider" in embedding.client.hooks, "without a provider no text is refused")
+        expect.applicable("provider" in embedding.client.hooks, "without the provider hook, no text is refused")
         embedding.faults.provider_op("embed_batch")
         fresh = embedding.fresh()
         fresh.client.provider.plan("content_filtered", times=MAX_PROVIDER_RETRIES)
@@ -122,5 +122,5 @@ def test_no_content_in_the_failures_of_a_batch(embedding: Embedding) -> None:
     for failure in failures_of(reply.result):
         said = str([failure.get(key) for key in SAID])
         expect.check(
-            not leaks_secret(said, secret), "nothing of the content", "a part of the content", "result.failed_texts"
+            not leaks_secret(said, secret), "no part of the content", "a part of the content", "result.failed_texts"
         )

@@ -49,6 +49,6 @@ def test_a_count_grows_with_the_text(embedding: Embedding) -> None:
         return
     embedding.require("count_tokens")
     words = "a b c d e f g h"[: embedding.stated_limit()].strip()
-    expect.applicable(len(words) >= 3, f"a text of {embedding.limit} characters has no words")
+    expect.applicable(len(words) >= 3, f"a text of {embedding.limit} characters is too short for several words")
     one, many = embedding.count("a"), embedding.count(words)
     expect.check(many > one, f"more than {one} tokens for {len(words.split())} words", f"{many}")

@@ -99,7 +99,7 @@ def test_a_text_in_any_script_is_embedded(embedding: Embedding, script: str) -> 
         reply = embedding.embed_once(embedding.cut_to_limit(SCRIPTS[script]), model=model)
         embedding.require_fit(reply)
         if script == "signs" and reply.is_a(*FILTERED):
-            raise NotApplicable("a content filter refuses signs that code has")
+            raise NotApplicable("a content filter refuses the characters of source code")
         expect.success(reply, f"an embedding of a text of the kind {script}")
 
 
@@ -292,7 +292,9 @@ def test_a_stream_embeds_its_text(embedding: Embedding) -> None:
         for text in [*own][:2]:
             found = batches.streamed_vector(embedding, text, model=model)
             apart = {other: distance(found, vector) for other, vector in own.items()}
-            expect.check(max(apart.values()) > 1e-9, "another vector than for other texts", "the same vector")
+            expect.check(
+                max(apart.values()) > 1e-9, "a vector that differs from those of other texts", "the same vector"
+            )
             expect.check(
                 apart[text] <= min(apart.values()) + 1e-9, "the vector of the text", "the vector of another text"
             )

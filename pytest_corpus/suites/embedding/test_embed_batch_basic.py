@@ -156,11 +156,11 @@ def test_a_bad_text_leaves_the_others_alone(embedding: Embedding, where: str) ->
         return
     failed = {failure.get("index") for failure in failures_of(reply.result)}
     if None in failed:
-        raise Blocked("EMB-BATCH-11", "a failed text does not say its position")
+        raise Blocked("EMB-BATCH-11", "a failure does not state the position of its text")
     expect.check(len(failed) == len(bad), f"the {len(bad)} bad texts to fail", f"{len(failed)} failures", "result")
     found = batches.embeddings_by_position(embedding, "EMB-BATCH-5", reply, texts)
     if failed != bad:
-        raise Blocked("EMB-BATCH-4", "another position than that of the failed text is reported")
+        raise Blocked("EMB-BATCH-4", "a failure does not state the position of the failed text")
     good = [text for number, text in enumerate(texts) if number not in bad]
     batches.expect_own_vectors(embedding, found, texts, embedding.embed_one_by_one(good, truncate=False), reply)
 
@@ -286,7 +286,9 @@ def test_a_text_of_a_batch_that_is_no_string_is_refused(embedding: Embedding, ki
         return
     failed = {failure.get("index"): batches.family_of(failure) for failure in failures_of(reply.result)}
     wanted = {number: "BadRequest" for number, text in enumerate(texts) if not isinstance(text, str)}
-    expect.check(failed == wanted, "a bad request, reported for the text", "a success, or another failure", "result")
+    expect.check(
+        failed == wanted, "a failure of class BadRequest for the bad text", "a success, or another failure", "result"
+    )
     found = len(embeddings_of(reply.result))
     expect.check(found == len(texts) - 1, "the other texts to be embedded", f"{found} embeddings", "result")
 

@@ -100,7 +100,7 @@ def test_a_cut_text_has_the_vector_of_what_is_left(embedding: Embedding, how: st
         expect.check(
             any(embedding.are_same(found, vector) for vector in vectors)
             or truncation.ignores_one_end(embedding, text, found, left, **others),
-            "the vector of what is left of the text",
+            "the vector of the truncated text",
             "another vector",
             "result.embedding.vector",
         )
@@ -137,7 +137,7 @@ def test_a_text_is_cut_between_characters(embedding: Embedding, start: str) -> N
     truncation.require_truncation(embedding)
     text = f"{start}{ASTRAL * embedding.length_above_limit(1)}"
     reply = embedding.embed(text, truncate=True)
-    expect.applicable(truncation.truncated_flag(reply), "the text is not too long, as this adapter counts")
+    expect.applicable(truncation.truncated_flag(reply), "by the adapter's count, the text is not too long")
     expect.applicable(texts_of(reply), "no text comes back")
     for told in texts_of(reply):
         expect.check(normal_text(told) in normal_text(text), "a part of the text", "another text", "text")
@@ -170,7 +170,7 @@ def test_truncate_is_true_by_default(embedding: Embedding, operation: str) -> No
     truncation.require_cut(embedding, operation, text, embedding.ask_once(operation, text, truncate=True))
     silent = embedding.ask(operation, text)
     expect.readable(silent)
-    expect.check(truncation.has_embedding(silent), "a text that is too long to be cut", str(silent))
+    expect.check(truncation.has_embedding(silent), "a text beyond the limit to be truncated", str(silent))
     if isinstance(silent, Reply) and operation == "embed":
         truncation.expect_cut(silent)
 
@@ -199,7 +199,7 @@ def test_the_very_end_counts(embedding: Embedding, end: str) -> None:
 def text_of_limit(embedding: Embedding) -> str:
     """Return a text of the limit's length. Raises NotApplicable if this length is too short to divide."""
     if embedding.stated_limit() < len(FILLER):
-        raise NotApplicable(f"a text of {embedding.stated_limit()} characters has no parts")
+        raise NotApplicable(f"a text of {embedding.stated_limit()} characters is too short to be divided")
     return truncation.text_within_limit(embedding, "the_limit")
 
 
@@ -262,7 +262,7 @@ def test_a_stream_cuts_as_embed_does(embedding: Embedding, how: str) -> None:
     text = truncation.too_long_text(embedding, how)
     alone = truncation.cut_vector(embedding, text, embedding.embed_once(text, truncate=True))
     stream = embedding.stream_once(text, truncate=True)
-    expect.finished(stream, "a text that is too long to be cut")
+    expect.finished(stream, "a text beyond the limit to be truncated")
     short = embedding.cut_to_limit("hi")
     usual = embedding.are_same(streamed_vector(embedding, short), embedding.vector_once("embed", short), 0.02)
     if usual and len(found := stream_vectors(embedding, stream)) == 1:
@@ -296,7 +296,7 @@ def test_a_text_that_is_too_long_is_explained(embedding: Embedding) -> None:
     reply = embedding.embed_once(text, truncate=False)
     claimed = embedding.capabilities.flag("supports_truncation")
     if claimed is not True and reply.is_a("NotSupported"):
-        raise NotApplicable("truncation is not offered, and NOT_SUPPORTED says so")
+        raise NotApplicable("truncation is not offered, and is answered with NOT_SUPPORTED")
     if claimed is None:
         truncation.require_truncation(embedding)
     with expect.resting_on("EMB-TRUNC-12" if claimed is False else "EMB-TRUNC-3"):

@@ -31,7 +31,7 @@ def test_new_texts_at_the_same_time_are_not_mixed_up(embedding: Embedding, opera
     for number, reply in enumerate(replies):
         if reply.is_a(*BUSY):
             continue
-        expect.success(reply, "the answer that the request gets alone")
+        expect.success(reply, "the answer that the same request gets when sent alone")
         vector = vector_of(embedding.embedding(reply))
         if vector is None:
             raise reason_for_missing_vector(embedding, operation, texts[number], reply, {})

@@ -41,7 +41,9 @@ def test_operations_are_applied(graph: Graph, name: str) -> None:
     new = [sandbox.node("c"), sandbox.node("a")]
     items = [put_operation(sandbox, new[0]), drop_operation(sandbox, "b"), put_operation(sandbox, new[1])]
     expect.success(sandbox.call_many(name, *items), f"a {name} to work")
-    sandbox.expect_one_shows_values(map(value_of, new), f"the rest of {len(values) + 1} nodes after the operations")
+    sandbox.expect_one_shows_values(
+        map(value_of, new), f"the nodes that are left of {len(values) + 1} after the operations"
+    )
 
 
 @deciding("name", batch="GRA-BATCH-12", transaction="GRA-TXN-13")
@@ -161,7 +163,9 @@ def test_one_operation_of_a_batch_fails(graph: Graph, requirement: str, place: s
     expect.check(error_names(failed[0]), "a class of the taxonomy, or its code", "another word", "results.error")
     expect_failure_class(failed[0], "BadRequest", "NotSupported")
     if len(found) == count:
-        expect.check(found[at].get("ok") is False, "the failure at its place", "elsewhere", f"results.{at}")
+        expect.check(
+            found[at].get("ok") is False, "the failure at the index of the operation", "elsewhere", f"results.{at}"
+        )
 
 
 @pytest.mark.requirement("GRA-BATCH-4")
@@ -348,7 +352,7 @@ def test_a_transaction_that_is_refused_is_not_applied(graph: Graph) -> None:
 def test_a_transaction_that_the_provider_fails_leaves_no_trace(graph: Graph, kind: str) -> None:
     """If the provider fails and the transaction fails with it, none of its writes is visible."""
     require_write_batches(graph, "transaction")
-    expect.applicable("provider" in graph.client.hooks, "without the provider nothing fails")
+    expect.applicable("provider" in graph.client.hooks, "without the provider hook, nothing fails")
     graph.faults.provider_op("transaction")
     fresh = graph.fresh()
     sandbox = fresh.sandbox(own=False)

@@ -59,7 +59,7 @@ def test_a_report_names_nothing_of_another_tenant(graph: Graph, operation: str) 
     graph.settling.pause()
     said = json.dumps(expect.success(graph.call(operation, {}, other.ctx), "a report"))
     named = owner.id("a") in said or (owner.namespace is not None and owner.namespace in said)
-    expect.check(not named, "no data of another tenant", "the name of what it keeps", "result")
+    expect.check(not named, "no data of another tenant", "an id or a namespace of another tenant", "result")
 
 
 def answers_about_a_node(graph: Graph) -> tuple[GraphSandbox, str, list[Reply | StreamReply]]:

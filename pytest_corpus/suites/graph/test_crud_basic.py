@@ -137,7 +137,7 @@ def test_an_id_is_any_text(graph: Graph) -> None:
     """A node with a word as its id is accepted, not only a node with a UUID."""
     only_uuids = graph.prerequisites.takes_only_uuids()
     is_right = not only_uuids
-    expect.check(is_right, "ids of any text", "a refusal, which the same node with a UUID is spared", "nodes.0.id")
+    expect.check(is_right, "ids of any text", "a refusal, although the same node with a UUID is accepted", "nodes.0.id")
     graph.require("upsert_nodes")
 
 
@@ -165,7 +165,7 @@ def test_an_update_changes_labels_and_properties(graph: Graph) -> None:
     sandbox.put(sandbox.node("a", corpus_size=3))
     sandbox.put({**sandbox.node("a", corpus_size=4, corpus_color="red"), "labels": ["CorpusOther"]})
     found = [node for node in sandbox.list_nodes() if node.get("id") == sandbox.id("a")]
-    expect.check(len(found) == 1, "one node of an id", f"{len(found)}", "result.nodes")
+    expect.check(len(found) == 1, "one node with the id", f"{len(found)}", "result.nodes")
     expect.check("CorpusOther" in (found[0].get("labels") or []), "the new label", "the new label is missing", "labels")
     properties = found[0]["properties"]
     is_right = properties.get("corpus_size") == 4
@@ -258,13 +258,13 @@ def test_nodes_of_ids_that_look_alike_are_all_written(graph: Graph, kind: str) -
 def test_the_last_of_two_nodes_of_one_id_is_kept(graph: Graph) -> None:
     """If a request writes a node twice, the last one is kept."""
     graph.require("upsert_nodes")
-    expect.applicable(graph.items_per_request >= 2, "one item goes into one request")
+    expect.applicable(graph.items_per_request >= 2, "a request may hold only one item")
     sandbox = graph.sandbox()
     nodes = [sandbox.node("a"), sandbox.node("a")]
     reply = sandbox.call("upsert_nodes", {"nodes": nodes})
     expect.either(reply, *PERMANENT)
     if reply.is_carried_out:
-        sandbox.expect_all_show_values([value_of(nodes[1])], "the last one of an id")
+        sandbox.expect_all_show_values([value_of(nodes[1])], "the last node with the id")
 
 
 @pytest.mark.core
@@ -348,7 +348,11 @@ def test_concurrent_operations_on_the_same_nodes(graph: Graph, requirement: str)
     """Concurrent clients of two nodes see only complete nodes, and finally the last write."""
     events = cached(graph, "history", lambda: history(graph))
     if requirement == "GRA-MODEL-2":
-        check_histories(events, is_convergent, "whole nodes, and in the end the last write or nothing after a delete")
+        check_histories(
+            events,
+            is_convergent,
+            "each read shows a whole node or none, and the last read shows the last write, or none after a delete",
+        )
         return
     require_strong_consistency(graph)
     check_histories(events, is_linearizable, "an order of the operations in which each read sees the last write")

@@ -51,7 +51,7 @@ def test_deleted_nodes_are_gone(graph: Graph, where: str) -> None:
 def test_a_delete_removes_what_is_there_and_nothing_else(graph: Graph) -> None:
     """A delete removes all existing nodes of its list, even of a long one, and keeps nodes with similar ids."""
     graph.require("upsert_nodes", "delete_nodes")
-    expect.applicable(graph.items_per_request >= 2, "one item goes into one request")
+    expect.applicable(graph.items_per_request >= 2, "a request may hold only one item")
     sandbox = graph.sandbox()
     many = [f"n{number}" for number in range(min(9, graph.items_per_request - 2))]
     values = sandbox.put_named(("a", "ab", "a-1", "b", *many))
@@ -91,7 +91,7 @@ def test_a_deleted_node_stays_deleted(graph: Graph) -> None:
             [values[name]] = sandbox.put(sandbox.node(name))
         sandbox.expect_one_shows_values(values.values(), f"all but the deleted nodes, after {then}")
     sandbox.expect_all_show_values(
-        [*values.values(), *sandbox.put(sandbox.node("a"))], "the node that was written again too"
+        [*values.values(), *sandbox.put(sandbox.node("a"))], "all nodes, including the one that was written again"
     )
 
 
@@ -149,7 +149,7 @@ def test_a_deleted_node_is_not_reached(graph: Graph) -> None:
         raise
     if "traversal" in graph.readers.for_edges() and graph.capabilities.limit("max_traversal_depth") != 1:
         is_right = not sandbox.reached_nodes("a", max_depth=2)
-        expect.check(is_right, "no node behind a deleted one", "a node behind a deleted one", "result.nodes")
+        expect.check(is_right, "no node beyond a deleted node", "a node beyond a deleted node", "result.nodes")
 
 
 @pytest.mark.requirement("GRA-DELETE-5")
@@ -172,7 +172,9 @@ def test_deleting_what_is_not_there_succeeds(graph: Graph, requirement: str, kin
             expect_audited("GRA-DELETE-8", reply, graph, claim=f"delete_{kind} to work")
             continue
         result = expect.success(reply, f"delete_{kind} to succeed")
-        expect.check(not failed_items(result), "no failure for what is not there", "a failed item", "result.failures")
+        expect.check(
+            not failed_items(result), "no failure for an item that does not exist", "a failed item", "result.failures"
+        )
 
 
 @remembered
@@ -206,9 +208,9 @@ def test_a_node_that_is_deleted_twice_at_once_is_counted_once(graph: Graph) -> N
     sandbox.put(sandbox.node("a"))
     request = graph.envelope("delete_nodes", {**sandbox.namespace_arg, "ids": [sandbox.id("a")]}, sandbox.ctx)
     counts = [processed_count(result) for result in send_twice_at_once(graph, request)[0]]
-    expect.applicable(None not in counts, "the result counts nothing (R123)")
+    expect.applicable(None not in counts, "the result contains no count (R123)")
     total = sum(filter(None, counts))
-    expect.check(total == 1, "one deleted node in both answers", f"{total}", "result")
+    expect.check(total == 1, "one deleted node in both answers together", f"{total}", "result")
 
 
 @pytest.mark.core
@@ -259,7 +261,7 @@ def test_a_filter_deletes_the_nodes_that_fit(graph: Graph, kind: str, size: int 
         if expect.either(sandbox.call("delete_nodes", {"filter": term}), *PERMANENT):
             taken.pop(each, None)
     show = sandbox.expect_all_show_values if gone else sandbox.expect_one_shows_values
-    show([*left, *map(value_of, taken.values())], "the nodes that do not fit")
+    show([*left, *map(value_of, taken.values())], "the nodes that do not match the filter")
 
 
 def nodes_with_injections(sandbox: GraphSandbox) -> dict[str, tuple[str, words.Item]]:
@@ -300,7 +302,9 @@ def test_a_predicate_of_a_delete_is_applied_or_refused(graph: Graph, kind: str) 
     ids = {"ids": [sandbox.id(name) for name in "ab"]} if kind in ("greater", "list") else {}
     expect.either(sandbox.call("delete_nodes", {**ids, "filter": wanted}), "BadRequest", "NotSupported")
     reader = sandbox.node_reader()
-    expect.check(values[0] in sandbox.read_values(reader), "the node that does not fit", "it is gone", reader)
+    expect.check(
+        values[0] in sandbox.read_values(reader), "the node that does not match the filter", "it is gone", reader
+    )
 
 
 @pytest.mark.requirement("GRA-DELETE-6")
@@ -317,7 +321,8 @@ def test_a_filter_deletes_in_a_batch_too(graph: Graph, way: str) -> None:
     reply = sandbox.call_many(way, sandbox.item("delete_nodes", filter={"corpus_kind": f"{sandbox.tag}a{text}"}))
     expect.either(reply, "BadRequest", "NotSupported")
     sandbox.expect_one_shows_values(
-        values if is_refused(reply) else values[1:], "the nodes that do not fit, or all if the delete failed"
+        values if is_refused(reply) else values[1:],
+        "the nodes that do not match the filter, or all nodes if the delete failed",
     )
 
 
@@ -334,7 +339,7 @@ def test_a_filter_deletes_the_edges_that_fit(graph: Graph) -> None:
     reply = sandbox.call("delete_edges", {"filter": {"corpus_kind": f"{sandbox.tag}b{text}"}})
     expect.either(reply, "BadRequest", "NotSupported")
     left = {name: values[name] for name in ("bc" if reply.is_error else "c")}
-    sandbox.expect_all_show_targets("a", left, "the edges that do not fit")
+    sandbox.expect_all_show_targets("a", left, "the edges that do not match the filter")
 
 
 @pytest.mark.requirement("GRA-DELETE-9")

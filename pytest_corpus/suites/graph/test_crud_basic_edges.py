@@ -28,9 +28,9 @@ def test_an_edge_leads_from_its_source_to_its_target(graph: Graph, edge_reader: 
     sandbox, values = edges.link_nodes_for_reader(graph, edge_reader)
     others = [] if edge_reader == "traversal" else [sandbox.edge("a", "c", "g", label="CORPUS_OTHER")]
     sandbox.put_edges(sandbox.edge("c", "b", "f"), *others)
-    sandbox.expect_targets(edge_reader, "a", {"b": values["b"]}, "the edge of the label that is asked for")
-    sandbox.expect_targets(edge_reader, "c", {"b": values["b"]}, "the edge to a node that comes before its source")
-    sandbox.expect_targets(edge_reader, "b", (), "no edge from a node that is not a source")
+    sandbox.expect_targets(edge_reader, "a", {"b": values["b"]}, "the edge with the requested label")
+    sandbox.expect_targets(edge_reader, "c", {"b": values["b"]}, "the edge from a later node to an earlier node")
+    sandbox.expect_targets(edge_reader, "b", (), "no edge from a node that is only a target")
 
 
 @rules("ends GRA-EDGE-1, properties GRA-EDGE-2")
@@ -62,7 +62,7 @@ def test_names_of_an_edge_come_back_or_are_refused(graph: Graph, requirement: st
     reply = sandbox.call("upsert_edges", {"edges": [edge]})
     expect.either(reply, "BadRequest", "NotSupported")
     odd = edges.edges_with_words(sandbox, "labels" if requirement == "GRA-EDGE-1" else "properties")
-    expect.applicable(odd or not is_refused(reply), "such names are refused")
+    expect.applicable(odd or not is_refused(reply), "unusual names are refused")
     shown = sandbox.relationships("a")
     by_id = {each.get("id"): each for each in shown}
     for kinds, written in odd.items():
@@ -70,7 +70,7 @@ def test_names_of_an_edge_come_back_or_are_refused(graph: Graph, requirement: st
         properties = there.get("properties") or {}
         named = requirement == "GRA-EDGE-2" or there.get("label") == written["label"]
         right = there and named and written["properties"].items() <= properties.items()
-        expect.check(right, f"the edge as written ({kinds}), or a refusal", "another, or none", "relationships")
+        expect.check(right, f"the edge as written ({kinds}), or a refusal", "another edge, or none", "relationships")
     if is_refused(reply):
         return
     found = [edge for edge in shown if edge.get("dst") == sandbox.id("c")]
@@ -102,7 +102,7 @@ def test_an_update_of_an_edge_is_seen(graph: Graph) -> None:
     sandbox, values = edges.link_nodes(graph)
     edge = sandbox.edge("a", "b", "e", corpus_weight=2)
     sandbox.put_edges(edge)
-    sandbox.expect_all_show_targets("a", {"b": values["b"]}, "one edge of an id")
+    sandbox.expect_all_show_targets("a", {"b": values["b"]}, "one edge with the id")
     if "traversal" in edge_readers:
         found = sandbox.relationships("a")[0].get("properties") or {}
         for key, value in edge["properties"].items():
@@ -170,7 +170,7 @@ def test_an_edge_without_an_end_is_refused(graph: Graph, requirement: str, missi
     if requirement == "GRA-EDGE-5":
         expect.readable(reply)
         refused = reply.is_error or bool(reply.failed_items)
-        expect.check(refused, "a refusal of an edge without one of its nodes", str(reply))
+        expect.check(refused, "a refusal of an edge whose source or target does not exist", str(reply))
         return
     expect.either(reply, *PERMANENT)
     for failure in reply.failed_items:

@@ -49,7 +49,7 @@ def test_namespaces_are_separate(graph: Graph) -> None:
     for sandbox, written in places:
         sandbox.expect_all_show_values(written, "the nodes of the namespace")
     for sandbox, written in similar[:FIRST]:
-        sandbox.expect_one_shows_values(written, "the node of a namespace whose name resembles that of another")
+        sandbox.expect_one_shows_values(written, "the node of a namespace with a similar name")
 
 
 @core("COM-TENANT-1")
@@ -69,7 +69,7 @@ def test_a_tenant_reads_its_own_nodes(graph: Graph, own: bool) -> None:
             values, "the nodes of the tenant"
         )
     for place, values in similar[: FIRST - own]:
-        place.expect_one_shows_values(values, "the node of a tenant whose name resembles that of another")
+        place.expect_one_shows_values(values, "the node of a tenant with a similar name")
 
 
 @pytest.mark.requirement("COM-TENANT-3")
@@ -90,12 +90,14 @@ def test_a_traversal_stays_in_its_place(graph: Graph, by: str) -> None:
         place.put_edges(place.edge("a", target))
     for place, target in ((one, "b"), (other, "c")):
         is_right = place.reached_nodes("a") == [target]
-        expect.check(is_right, "the node that its own edge leads to", "another node, or none", "result.nodes")
+        expect.check(
+            is_right, "the target of the edge in the same namespace or tenant", "another node, or none", "result.nodes"
+        )
     if by == "tenants":
         reply = other.call("traversal", {"start_nodes": [one.id("b")], "max_depth": 1, "direction": "INCOMING"})
         expect.either(reply, *PERMANENT)
         found = items_of(reply.result, "nodes") if reply.is_success else None
-        expect.check(not found, "nothing from a node of another tenant", "nodes", "result.nodes")
+        expect.check(not found, "no nodes for a start node of another tenant", "nodes", "result.nodes")
 
 
 @READING
@@ -111,7 +113,9 @@ def test_the_operations_of_a_batch_stay_in_their_places(graph: Graph, name: str,
     ]
     expect.success(one.call_many(name, *items), f"{name} to work")
     one.expect_one_shows_values([value_of(node)], "the node that was written")
-    other.expect_one_shows_values([value_of(others)] if len(items) > 1 else [], "the nodes of another place")
+    other.expect_one_shows_values(
+        [value_of(others)] if len(items) > 1 else [], "the nodes of the other namespace or tenant"
+    )
 
 
 @pytest.mark.core
@@ -132,9 +136,14 @@ def test_a_delete_stays_in_its_place(graph: Graph, way: str, by: str) -> None:
         reply = one.call("delete_nodes", wanted)
         expect.either(reply, *(["BadRequest", "NotSupported"] if way == "filter" else []))
     reader = other.node_reader()
-    expect.check(values[way] in other.read_values(reader), "the node of another place to stay", "it is gone", reader)
+    expect.check(
+        values[way] in other.read_values(reader),
+        "the node of the other namespace or tenant to stay",
+        "it is gone",
+        reader,
+    )
     for place, written in similar:
-        place.expect_one_shows_values(written, "the node of a place whose name resembles that of another")
+        place.expect_one_shows_values(written, "the node of a namespace or tenant with a similar name")
 
 
 @DELETING
@@ -147,7 +156,7 @@ def test_a_delete_of_edges_stays_in_its_place(graph: Graph, by: str) -> None:
         place.put_edges(place.edge("a", "b", "e"))
     one.remove("edges", "e")
     one.remove("nodes", "b")
-    other.expect_one_shows_targets("a", {"b": values[other]["b"]}, "the edge of another place")
+    other.expect_one_shows_targets("a", {"b": values[other]["b"]}, "the edge of the other namespace or tenant")
 
 
 @pytest.mark.requirement("COM-CONC-1")
@@ -169,7 +178,7 @@ def test_writes_of_two_tenants_at_the_same_time_stay_apart(graph: Graph) -> None
 
     with blame_shared_tenants(are_shared):
         for place, node in nodes.items():
-            place.expect_one_shows_values([value_of(node)], "the node that the tenant wrote beside another one")
+            place.expect_one_shows_values([value_of(node)], "the node that the tenant wrote while another tenant wrote")
         if "query" in graph.readers.for_nodes():
             asked = [
                 graph.envelope(
@@ -195,7 +204,9 @@ def test_a_namespace_of_another_tenant_is_unknown(graph: Graph) -> None:
     one, other = isolation.two_tenants(graph, own=True)
     values = one.put_named("ab")
     for reader in graph.readers.for_nodes():
-        expect.check(not call_or_none(other.read_values, reader), "no data of another tenant", "its nodes", reader)
+        expect.check(
+            not call_or_none(other.read_values, reader), "no data of another tenant", "nodes of another tenant", reader
+        )
     for operation, args in isolation.intrusions(graph, other):
         other.call(operation, args)
     one.expect_one_shows_values(values.values(), "the nodes of another tenant as they were")
@@ -274,7 +285,7 @@ def test_a_schema_tells_nothing_of_another_tenant(graph: Graph) -> None:
     one.put({**one.node("a"), "labels": [label]})
     graph.settling.pause()
     schema = expect.success(graph.call("get_schema", {}, other.ctx), "a schema")
-    expect.check(label not in str(schema), "no data of another tenant", "a label of it", "result")
+    expect.check(label not in str(schema), "no data of another tenant", "a label of another tenant", "result")
 
 
 @pytest.mark.requirement("COM-CACHE-1")
@@ -304,7 +315,7 @@ def test_a_cache_scope_does_not_share_answers(graph: Graph) -> None:
         expect.success(reply, f"{name} to work")
         others = {value for each, values in written.items() if each is not sandbox for value in values}
         mixed = others.intersection(strings_of(reply.result))
-        expect.check(not mixed, "the nodes of the tenant", "those of another tenant", "records")
+        expect.check(not mixed, "the nodes of the tenant", "nodes of another tenant", "records")
 
 
 @pytest.mark.requirement("GRA-CACHE-1")
@@ -317,7 +328,7 @@ def test_a_cached_answer_is_not_given_to_another_dialect(graph: Graph) -> None:
     with expect.resting_on("GRA-DIALECT-4"):
         other = graph.question("group", group=graph.sandbox(own=False).group)
         expect.refusal(graph.call("query", {**other, "dialect": "no-such-dialect"}), "NotSupported")
-    expect.check(refusal.is_error, "a refusal, as of a query that is new", str(refusal))
+    expect.check(refusal.is_error, "a refusal, as for a new query", str(refusal))
 
 
 @pytest.mark.requirement("GRA-CACHE-1")

@@ -91,7 +91,7 @@ def test_a_replay_has_the_failures_of_the_first_call(graph: Graph, name: str) ->
     first = sandbox.call(name, args, key)
     expect.readable(first)
     if not first.failed_items:
-        raise NotApplicable("an edge without one of its nodes is not a failure of a part")
+        raise NotApplicable("an edge whose source or target does not exist is not reported as a failed item")
     replays.expect_same_result(first, sandbox.call(name, args, key))
 
 
@@ -152,7 +152,7 @@ def test_a_key_elsewhere_is_another_write(graph: Graph, by: str, name: str) -> N
     writes = {place: Write(graph, place, name) for place in places}
     for place, write in writes.items():
         expect.success(place.call(name, write.args, key), f"{name} to work")
-    writes[places[-1]].expect_values("the change by the write of this place", done=True)
+    writes[places[-1]].expect_values("the change by the last write", done=True)
 
 
 @pytest.mark.requirement("COM-IDEM-1")

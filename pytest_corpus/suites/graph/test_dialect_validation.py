@@ -26,7 +26,9 @@ def test_dialects_are_listed(graph: Graph) -> None:
         return
     for name in DIALECTS:
         args = {**graph.question("group", name, group=graph.seeds.group), "dialect": name}
-        expect.check(graph.call("query", args).is_error, "a dialect that is answered to be listed", name, "result")
+        expect.check(
+            graph.call("query", args).is_error, "capabilities to list every dialect that is answered", name, "result"
+        )
     raise NotAssessed(Obstacle.NO_DIALECT)
 
 
@@ -61,7 +63,7 @@ def test_every_listed_dialect_is_answered(graph: Graph, operation: str) -> None:
 def test_every_listed_dialect_follows_edges(graph: Graph) -> None:
     """A query in each listed dialect finds the target of an edge with one label, and no target of another label."""
     graph.require("query")
-    expect.applicable(len(graph.dialects.known) >= 2, "one dialect is listed, which the tests of edges speak")
+    expect.applicable(len(graph.dialects.known) >= 2, "only one dialect is listed, and other tests follow edges in it")
     sandbox, values = edges.link_nodes_for_reader(graph, "query")
     sandbox.put_edges(sandbox.edge("a", "c", "f", label="CORPUS_OTHER"))
     for name in graph.dialects.known:

@@ -56,7 +56,7 @@ def test_what_was_written_is_found(graph: Graph, purpose: str, operation: str) -
         return
     for name, value in values.items():
         found = sandbox.query_values(operation, "find", wanted=sandbox.key(name))
-        expect.check(found == [value], "the one node of that key", f"{len(found)} nodes, or another", "records")
+        expect.check(found == [value], "the one node with that key", f"{len(found)} nodes, or another", "records")
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_a_parameter_is_a_value(graph: Graph, operation: str) -> None:
         key, value = keys[kind]
         found = queries.find_values(sandbox, operation, key)
         right = found is None or found == [value]
-        expect.check(right, f"the node of the value {kind}, or a refusal", "other records, or none", "records")
+        expect.check(right, f"the node with the value {kind}, or a refusal", "other records, or none", "records")
 
     call_side_by_side(
         expect_found, keys if operation == "query" else [kind for kind in queries.TRICKY_IN_STREAMS if kind in keys]
@@ -115,7 +115,7 @@ def test_a_parameter_is_a_value_in_every_dialect(graph: Graph, operation: str) -
     """In every listed dialect, a parameter whose text resembles a query finds the node with this value."""
     queries.require_query(graph, operation)
     others = [name for name in graph.dialects.known[1:] if can_ask(graph, "find", name)]
-    expect.applicable(others, "no other dialect is listed that the suite can ask in")
+    expect.applicable(others, "the suite can ask in no other listed dialect")
     sandbox, keys = queries.tricky_nodes(graph)
     asked = [*product(others, queries.INJECTIONS)]
 
@@ -123,7 +123,7 @@ def test_a_parameter_is_a_value_in_every_dialect(graph: Graph, operation: str) -
         dialect, kind = each
         key, value = keys[kind]
         found = queries.find_values(sandbox, operation, key, dialect)
-        claim = f"the node of the value {kind} in {dialect}, or a refusal"
+        claim = f"the node with the value {kind} in {dialect}, or a refusal"
         expect.check(found is None or found == [value], claim, "other records, or none", "records")
 
     call_side_by_side(expect_found, asked if operation == "query" else asked[:: len(queries.INJECTIONS) + 1])
@@ -146,7 +146,7 @@ def test_a_parameter_is_a_value_in_a_batch(graph: Graph, name: str) -> None:
         raise NotApplicable(f"a {name} takes no queries")
     for (dialect, kind), answer in zip(asked, answers, strict=True):
         right = answer.get("ok") is False or sandbox.own_values(answer) == {keys[kind][1]}
-        claim = f"the node of the value {kind} in {dialect}, or a refusal"
+        claim = f"the node with the value {kind} in {dialect}, or a refusal"
         expect.check(right, claim, "other records, or none", f"{name}.results")
 
 
@@ -170,10 +170,12 @@ def test_a_parameter_keeps_its_type(graph: Graph, operation: str) -> None:
         if kind not in integers and node not in others[: graph.items_per_request]:
             if kind == digits:
                 lost = queries.find_values(sandbox, operation, key, purpose="typed", rank=queries.TYPED[kind])
-                expect.check(not lost, "no node of a number for a text", f"{len(lost or ())} nodes", "records")
+                expect.check(
+                    not lost, "a text of digits not to find a node with a number", f"{len(lost or ())} nodes", "records"
+                )
             continue
         found = sandbox.query_values(operation, "typed", wanted=key, rank=queries.TYPED[kind])
-        expect.check(found == [value_of(node)], f"the node of the value: {kind}", f"{len(found)} nodes", "records")
+        expect.check(found == [value_of(node)], f"the node with the value: {kind}", f"{len(found)} nodes", "records")
 
 
 @deciding("operation", query="GRA-QUERY-5", stream_query="GRA-STREAM-7")
@@ -211,7 +213,7 @@ def test_a_feature_that_is_not_offered_is_refused_permanently(graph: Graph) -> N
         for text in graph.dialects.texts("rare", name):
             dialects.setdefault(text, []).append(name)
     asked = [(names[number % len(names)], text) for number, (text, names) in enumerate(dialects.items())]
-    for dialect, text in expect.applicable(asked, "no rare question of a listed dialect is known"):
+    for dialect, text in expect.applicable(asked, "the suite knows no rare query for a listed dialect"):
         reply = graph.call("query", {"text": text, "dialect": dialect})
         expect.either(reply, "BadRequest", "NotSupported")
 
@@ -271,7 +273,10 @@ def test_the_length_of_a_query_is_limited_as_stated(graph: Graph) -> None:
     plain = graph.question("group", group=graph.seeds.group)
     expect.assessable(len(plain["text"]) <= most <= MOST_TEXT, Obstacle.LARGE_TEXT, number=most)
     space = most - len(plain["text"])
-    expect.success(graph.call("query", {**plain, "text": plain["text"] + " " * space}), "a text of that length")
+    expect.success(
+        graph.call("query", {**plain, "text": plain["text"] + " " * space}),
+        "an answer to a query of the maximal length",
+    )
     long = f"{plain['text']}{' ' * space} "
     quoted = graph.question("literal")
     if "{literal}" in quoted["text"] and graph.dialects.obstacle("literal", str(graph.dialect)) is None:

@@ -40,7 +40,9 @@ def test_a_traversal_reaches_what_is_in_its_depth(graph: Graph, requirement: str
         found = sandbox.node_names(result)
         if requirement == "GRA-TRAV-2":
             missing = wanted - found
-            expect.check(not missing, "every node in the depth", f"{describe_names(missing)} missing", "result.nodes")
+            expect.check(
+                not missing, "every node within the depth", f"{describe_names(missing)} missing", "result.nodes"
+            )
             continue
         more = found - wanted - {f"n{start}"}
         expect.check(not more, f"no node beyond {depth} steps", f"{len(more)}", "result.nodes")
@@ -226,7 +228,7 @@ def test_a_traversal_shows_each_node_and_edge_once(graph: Graph) -> None:
     result = sandbox.traverse("a", max_depth=max(queries.depths(graph)))
     for key in ("nodes", "relationships"):
         ids = [item.get("id") for item in items_of(result, key)]
-        expect.check(len(ids) == len(set(map(str, ids))), "each of them once", "some twice", f"result.{key}")
+        expect.check(len(ids) == len(set(map(str, ids))), "each item once", "some items twice", f"result.{key}")
     queries.expect_paths(sandbox, result, ends)
 
 
@@ -246,7 +248,7 @@ def test_paths_that_are_claimed_are_given(graph: Graph) -> None:
     obstacle = graph.dialects.obstacle("paths", dialect)
     if obstacle is not None and not isinstance(obstacle, NotApplicable) and not graph.dialects.row(dialect).certain:
         raise obstacle
-    expect.check(obstacle is None, "paths, which are claimed, of a traversal or a query", "no paths")
+    expect.check(obstacle is None, "paths in a traversal or a query, because paths are claimed", "no paths")
     expect.check(
         graph.seeds.query_values("query", "paths", wanted=start), "the path along an edge", "no such path", "records"
     )

@@ -38,7 +38,7 @@ def test_a_schema_describes_what_was_written(graph: Graph, tenant: bool, require
     }[requirement]
     found = sum(text in schema for text in texts)
     wanted = 0 if requirement == "GRA-SCHEMA-4" else len(texts)
-    expect.check(found == wanted, f"{what}: {wanted} of those that were written", f"{found}", "result")
+    expect.check(found == wanted, f"{what} that were written: {wanted}", f"{found}", "result")
 
 
 @pytest.mark.requirement("GRA-SCHEMA-2")

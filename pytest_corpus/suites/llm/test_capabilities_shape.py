@@ -36,7 +36,7 @@ def test_models_and_context_length_are_stated(llm: LLM) -> None:
 def test_the_entries_of_models_have_their_types(llm: LLM) -> None:
     """An object in `models` has a `name`, its context window is a number, and its flags are booleans."""
     look_at_capabilities(llm.capabilities)
-    expect.applicable(llm.capabilities.model_entries, "models have no entries of their own")
+    expect.applicable(llm.capabilities.model_entries, "`models` contains no objects")
     for number, entry in enumerate(llm.capabilities.model_entries):
         name = entry.get("name")
         expect.check(isinstance(name, str) and name, "a name", describe_word(name), f"result.models.{number}.name")

@@ -138,7 +138,7 @@ def test_a_completion_with_room_left_was_not_cut(llm: LLM) -> None:
     usage = reply.result["usage"]
     spent, total = completion_tokens(usage), usage["total_tokens"]
     if spent is None or 2 * spent > limit or 2 * total > (llm.capabilities.context_window(llm.model) or 2 * total):
-        raise NotApplicable("the completion takes all the room that it has, or does not say how much")
+        raise NotApplicable("the completion uses more than half of its limit or window, or states no token count")
     reason = reply.result["finish_reason"]
     if reason == "length":
         uncut = completions.find_uncut(llm, reply, max_tokens=limit)
@@ -195,7 +195,7 @@ def test_the_model_may_be_left_out(llm: LLM, name: str) -> None:
     llm.require(name)
     args = llm.requests.minimal(name)
     args.pop("model", None)
-    expect.works(llm.invoke(name, args), f"{name} to work without a model named")
+    expect.works(llm.invoke(name, args), f"{name} to work without `model`")
 
 
 @pytest.mark.requirement("LLM-CONTEXT-1")
@@ -356,7 +356,7 @@ def test_an_idempotency_key_does_not_mix_up_requests(llm: LLM) -> None:
 @pytest.mark.parametrize("operation", ["complete", "stream"])
 def test_an_idempotency_key_does_not_hide_a_changed_argument(llm: LLM, operation: str) -> None:
     """Another prompt, `max_tokens`, system message or operation under the same key gets its own answer."""
-    expect.applicable("provider" in llm.client.hooks, "without a provider it is judged by the answers alone")
+    expect.applicable("provider" in llm.client.hooks, "without the provider hook, another test compares the answers")
     ctx = new_key_context(**new_tenant_context())
     limit = llm.limit(8, operation)
     args = llm.requests.args(messages=[user_message(llm.unique())], max_tokens=limit)

@@ -31,7 +31,7 @@ def test_a_count_is_what_a_prompt_is_charged(llm: LLM) -> None:
     counted = llm.count(long) - llm.count("river")
     charged = -prompt_tokens(llm, "river") + prompt_tokens(llm, long)
     slack = max(FEW_TOKENS, counted // PART)
-    about = f"{counted} tokens more than for a short prompt, or {slack} fewer or more"
+    about = f"{counted} tokens more than for a short prompt, plus or minus {slack}"
     expect.check(abs(charged - counted) <= slack, about, f"{charged}", "result.usage.prompt_tokens")
 
 
@@ -47,7 +47,7 @@ def test_a_count_is_what_a_completion_is_charged(llm: LLM) -> None:
         raise NotApplicable("completion_tokens are not given")
     counted = llm.count(reply.result["text"])
     least = counted - max(FEW_TOKENS, counted // PART)
-    about = f"{least} tokens or more, for count_tokens says {counted}"
+    about = f"{least} tokens or more, because count_tokens says {counted}"
     expect.check(spent >= least, about, f"{spent}", "result.usage.completion_tokens", on=[reply])
 
 

@@ -85,7 +85,7 @@ def test_a_stream_refuses_what_a_completion_refuses(llm: LLM, kind: str) -> None
     llm.require("stream", "complete")
     messages = next(json.loads(messages) for _, name, messages in MALFORMED if name == kind)
     if not llm.ask_once("complete", messages=messages).is_a("BadRequest"):
-        raise NotApplicable("complete does not refuse it either, which is a finding of its own")
+        raise NotApplicable("complete does not refuse these messages either, which another test reports")
     expect_messages_refused(llm, messages, operation="stream")
 
 

@@ -113,7 +113,7 @@ def test_a_stream_refuses_what_a_completion_refuses(llm: LLM, name: str, value: 
     """`stream` refuses the values that `complete` refuses: outside their range or of the wrong type."""
     llm.require("stream", "complete")
     if not llm.ask_once("complete", **{name: value}).is_a("BadRequest"):
-        raise NotApplicable(f"complete does not refuse this {name} either, which is a finding of its own")
+        raise NotApplicable(f"complete does not refuse this {name} either, which another test reports")
     if name in UNSIGNED:
         expect.either(llm.ask_once("stream", **{name: value}), *PERMANENT)
     else:

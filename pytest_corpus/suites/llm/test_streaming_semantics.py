@@ -73,7 +73,7 @@ def test_usage_never_decreases(llm: LLM) -> None:
     ]
     counted = [total for total in totals if total is not None]
     require_usage(total is not None for total in totals)
-    expect.check(counted == sorted(counted), "totals that never decrease", "a smaller one later", "usage_so_far")
+    expect.check(counted == sorted(counted), "totals that never decrease", "a total that decreases", "usage_so_far")
 
 
 @pytest.mark.requirement("LLM-STREAM-6")
@@ -101,7 +101,7 @@ def test_a_stream_gives_the_text_of_a_completion(llm: LLM) -> None:
         llm.require_fit(reply)
         completions.require_completion(llm, reply)
     texts = {str(reply.result["text"]) for reply in replies}
-    expect.applicable(len(texts) <= 1, "complete does not repeat itself at the lowest temperature")
+    expect.applicable(len(texts) <= 1, "complete gives different answers at the lowest temperature")
     stream = expect.finished(llm.stream("stream", args))
     text = "".join(str(chunk.get("text") or "") for chunk in stream.chunks)
     expect.check(text == texts.pop(), "the text of the completion", "another text", "chunk.text")

@@ -98,7 +98,7 @@ def test_clients_that_go_away_leave_the_adapter_working(subject: Subject) -> Non
         with show_in_findings(seen):
             fault = seen.answer.fault
             got = f"no answer ({fault.kind})" if fault else "nothing"
-            expect.check(fault is None and seen.bodies, "an answer after clients that went away", got)
+            expect.check(fault is None and seen.bodies, "an answer, although other clients disconnected", got)
     if any(len(seen.bodies) == 1 and looks_like_error(seen.bodies[0]) for seen in (unary, streamed)):
         raise NotAssessed(Obstacle.REFUSED_AFTER)
 
@@ -108,7 +108,7 @@ def test_a_client_that_goes_away_ends_the_work(subject: Subject) -> None:
     """Within a second after a client is gone, the adapter stops waiting for its slow provider."""
     seen, freed = ask_once(subject, "freed", lambda: abandon_stream(subject), everywhere=True)
     with show_in_findings(seen):
-        expect.check(freed, "the work to end within a second", "the provider is still waited for")
+        expect.check(freed, "the work to end within a second", "the adapter still waits for the provider")
 
 
 def name_answer(body: Any) -> str:

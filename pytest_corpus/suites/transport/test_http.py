@@ -82,7 +82,7 @@ def test_a_body_is_compressed_only_where_that_is_offered(subject: Subject) -> No
             if coding == "identity":
                 expect.check(not answer.body.startswith(GZIP_MAGIC), "a body that is not compressed", "gzip", "body")
             elif not is_envelope(parse_leniently(unzip(answer.body))):
-                expect.check(False, "an envelope, compressed", "a body that does not decompress to one", "body")
+                expect.check(False, "an envelope, compressed", "a body that does not decompress to an envelope", "body")
 
 
 @pytest.mark.requirement("TRA-HTTP-5")

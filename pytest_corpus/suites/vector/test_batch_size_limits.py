@@ -60,7 +60,9 @@ def test_the_largest_batch_is_stored(vector: Vector) -> None:
         if filters or (vector.limits.cap_matches(5) == 5 and vector.dimensions > 1):
             narrowed = {"filter": {"part": item["metadata"]["part"]}} if filters else {}
             found = sandbox.ids(item["vector"], 5, **narrowed)
-            expect.check(item["id"] in found, "each vector of the batch", "not the first, the middle and the last one")
+            expect.check(
+                item["id"] in found, "each vector of the batch", "the first, the middle or the last vector is missing"
+            )
     if vector.limits.cap_matches(most + 3) == most + 3:
         expect_exactly(sandbox, *items)
 
@@ -146,7 +148,9 @@ def test_a_batch_where_batches_are_denied(vector: Vector, requirement: str) -> N
     if requirement == "VEC-LIMIT-14":
         expect.readable(reply)
         stored = reply.is_success and all(item["id"] in sandbox.contents() for item in items)
-        expect.check(not stored, "no batch to be stored, or the flag not to be false", "both vectors stored")
+        expect.check(
+            not stored, "the batch not to be stored while capabilities deny batch operations", "both vectors stored"
+        )
         return
     expect.either(reply, "NotSupported", "BadRequest")
     if reply.is_error:
@@ -230,7 +234,12 @@ def test_results_stand_in_the_order_of_the_queries(vector: Vector) -> None:
         firsts = [id_of(matches[0]) if matches else "" for matches in sandbox.batch(*asked)]
         wanted = [items[at]["id"] for at in order]
         at = next((at for at, (own, first) in enumerate(zip(wanted, firsts, strict=False)) if own != first), 0)
-        expect.check(firsts == wanted, "each result at its place", "that of another query", f"result.results.{at}")
+        expect.check(
+            firsts == wanted,
+            "each result at the index of its query",
+            "the result of another query",
+            f"result.results.{at}",
+        )
 
 
 @pytest.mark.requirement("VEC-MULTI-3")
@@ -255,7 +264,11 @@ def test_each_query_is_answered_as_it_is_alone(vector: Vector) -> None:
         pair = (0, number) if number % 2 else (number, 0)
         found = [*map(summary_of, sandbox.batch(*(asked[each] for each in pair)))]
         wanted = [alone[each] for each in pair]
-        expect.check(found == wanted, f"the answer that each query gets alone (another {key})", "other matches")
+        expect.check(
+            found == wanted,
+            f"the answer that each query gets outside the batch (the queries differ in {key})",
+            "other matches",
+        )
 
 
 def expect_filters_in_a_batch(vector: Vector, sandbox: VectorSandbox, plain: Mapping[str, Any]) -> None:
@@ -276,8 +289,12 @@ def expect_filters_in_a_batch(vector: Vector, sandbox: VectorSandbox, plain: Map
             if expect.either(vector.call("batch_query", batch, sandbox.ctx), *PERMANENT):
                 first, *rest = sandbox.batch(*queries)
                 same = summary_of(first) == summary_of(matches_of(alone.result))
-                expect.check(same, "the answer that the query gets alone (another filter)", "other matches")
-                expect.check(not any(rest), "no match of a value that nothing has", "matches")
+                expect.check(
+                    same,
+                    "the answer that the query gets outside the batch (the queries differ in the filter)",
+                    "other matches",
+                )
+                expect.check(not any(rest), "no match for a value that no vector has", "matches")
                 break
 
 

@@ -130,7 +130,9 @@ def test_another_upsert_under_the_same_key_is_another_request(vector: Vector, di
         expect_metadata(found, items[:1], "the metadata of the last upsert")
         if vector.dimensions > 1 and items[0]["vector"] != first["vector"]:
             nearest = sandbox.ids(items[0]["vector"], 1)
-            expect.check(nearest == [items[0]["id"]], "the vector of the last upsert", "that of an earlier one")
+            expect.check(
+                nearest == [items[0]["id"]], "the vector of the last upsert", "the vector of an earlier upsert"
+            )
 
 
 @pytest.mark.requirement("COM-IDEM-8")
@@ -182,7 +184,7 @@ def test_one_key_of_two_operations_is_two_requests(vector: Vector) -> None:
     args, key = vector.namespace_args(), new_key_context()
     expect.success(vector.call("create_namespace", args, key), "a namespace")
     deleted = vector.call("delete_namespace", args, key)
-    expect.applicable(not deleted.is_a("BadRequest"), "arguments that no document knows are refused")
+    expect.applicable(not deleted.is_a("BadRequest"), "delete_namespace refuses the arguments of create_namespace")
     expect.success(deleted, "the deletion")
     left = vector.call("query", {**vector.query_args(), "namespace": args["namespace"]})
     is_gone = left.is_a("BadRequest") or not is_existing_namespace(vector, left)
@@ -226,7 +228,9 @@ def test_a_key_of_another_tenant_reaches_the_provider(vector: Vector) -> None:
             expect.success(reply, f"a {name}")
         expect.assessable(one.exchange.observed.reached_provider, Obstacle.NOT_REACHED)
         reached = again.exchange.observed.reached_provider
-        expect.check(reached, f"{name} to reach the provider for each tenant", "one call of it for both")
+        expect.check(
+            reached, f"{name} to reach the provider for each tenant", "one call of the provider for both tenants"
+        )
 
 
 @pytest.mark.requirement("COM-IDEM-2")

@@ -43,7 +43,9 @@ def test_one_tenant_does_not_find_what_another_wrote(vector: Vector, requirement
         asked += [{"filter": {"kind": "a"}}] if vector.features.filters_work() else []
     for more in asked:
         found = other.ids(item["vector"], 3, **more)
-        expect.check(item["id"] not in found, "vectors of the tenant only", "one of another tenant", "result.matches")
+        expect.check(
+            item["id"] not in found, "vectors of the tenant only", "a vector of another tenant", "result.matches"
+        )
         there = own["id"] in (other.contents() if vector.limits.is_approximate else found) or not other.held
         expect.check(there, "the vector of the tenant", "no such match", "result.matches")
     if requirement == "COM-TENANT-1":
@@ -51,7 +53,7 @@ def test_one_tenant_does_not_find_what_another_wrote(vector: Vector, requirement
         tenants = vocabulary.similar_names(str(one.ctx["tenant"]), len(pairs), pairs)
         for places in checks.offer_sandboxes_in_turn(vector, [(one.name, name, vector.item(40)) for name in tenants]):
             for place, mine in places:
-                checks.expect_exactly(place, mine, claim="the vector of a tenant whose name resembles that of another")
+                checks.expect_exactly(place, mine, claim="the vector of a tenant with a similar name")
         checks.expect_exactly(one, item)
 
 
@@ -102,7 +104,7 @@ def test_a_namespace_that_only_another_tenant_has_is_unknown(vector: Vector) -> 
         reads = reply.is_success and name in ("query", "batch_query")
         for result in ([reply.result] if name == "query" else results_of(reply.result)) if reads else ():
             kinds = [metadata_of(match).get("kind") for match in matches_of(result)]
-            expect.check("a" not in kinds, "no data of another tenant", "its vector", "result.matches")
+            expect.check("a" not in kinds, "no data of another tenant", "a vector of another tenant", "result.matches")
     checks.expect_metadata(checks.expect_exactly(one, item, claim="the vectors of the other tenant"), [item])
 
 
@@ -113,7 +115,7 @@ def test_what_a_tenant_wrote_is_not_found_without_a_tenant(vector: Vector) -> No
     item, name = vector.item(40), vector.new_name("shared")
     one = vector.sandbox(item, tenant=f"tenant{canary()}", name=name)
     untenanted = vector.sandbox(name=name)
-    expect.check(item["id"] not in untenanted.ids(item["vector"], 3), "no vector of a tenant", "its vector")
+    expect.check(item["id"] not in untenanted.ids(item["vector"], 3), "no vector of a tenant", "the vector of a tenant")
     checks.expect_present(one, item)
 
 
@@ -127,7 +129,7 @@ def test_health_names_nothing_of_another_tenant(vector: Vector) -> None:
     for ctx in (new_tenant_context(), {}):
         report = json.dumps(expect.success(vector.call("health", ctx=ctx), "a report"))
         named = item["id"] in report or (vector.has_namespaces and sandbox.name in report)
-        expect.check(not named, "no data of another tenant", "the name of what it keeps", "result")
+        expect.check(not named, "no data of another tenant", "an id or a namespace of another tenant", "result")
 
 
 @rules("cached COM-CACHE-1, scoped COM-CACHE-2")

@@ -142,7 +142,7 @@ def test_every_id_of_a_list_is_deleted(vector: Vector) -> None:
     expect.success(reply, "the deletion")
     found = sandbox.contents()
     left = sum(name in found for name in doomed)
-    expect.check(not left, "all of them gone", f"{left} of {len(doomed)} are there")
+    expect.check(not left, "all deleted vectors to be gone", f"{left} of {len(doomed)} are there")
 
 
 @core("VEC-DELETE-4")
@@ -173,7 +173,7 @@ def test_a_delete_leaves_all_others(vector: Vector) -> None:
         expect.either(sandbox.delete(ids=unknown), *PERMANENT)
         found = expect_present(sandbox, twins[1], *others.values())
         with expect.resting_on("VEC-DELETE-3"):
-            expect.check(not found.keys() & {*gone}, "every id of the delete gone", "some of the vectors")
+            expect.check(not found.keys() & {*gone}, "every deleted vector to be gone", "some of the vectors")
 
 
 @pytest.mark.core
@@ -194,7 +194,7 @@ def test_a_delete_by_filter_removes_what_meets_it(vector: Vector, requirement: s
     expect.success(sandbox.delete(filter={"kind": "a"}), "a delete by filter")
     found = sandbox.ids(items[0]["vector"], 5), sandbox.ids(items[0]["vector"], 5, filter={"kind": "a"})
     left = {item["id"] for item in items} & {*found[0], *found[1]}
-    expect.check(not left, "all of them gone", f"at least {len(left)} of {len(items)} are there")
+    expect.check(not left, "all deleted vectors to be gone", f"at least {len(left)} of {len(items)} are there")
 
 
 def expect_delete_by_unusual_word(vector: Vector, sandbox: VectorSandbox, kept: Sequence[Item]) -> None:
@@ -256,11 +256,11 @@ def test_the_count_of_a_delete_is_that_of_what_is_gone(vector: Vector, at: int) 
     found = sandbox.contents()
     gone = sum(item["id"] not in found for item in items)
     if reply.is_error:
-        expect.check(not gone, "nothing gone by a delete that is refused", f"{gone} gone")
+        expect.check(not gone, "no vector deleted by a refused delete", f"{gone} deleted")
         return
     counted = processed_count(reply.result)
     known = counted == gone == 2 or (not failed_count(reply.result) and (gone, counted) == (2, 3))
-    expect.check(known, "2 gone, and as many counted", f"{gone} gone, {counted} counted", "result")
+    expect.check(known, "2 vectors deleted and counted", f"{gone} deleted, {counted} counted", "result")
 
 
 @rules("nothing VEC-DELETE-8, no_ids VEC-DELETE-12, refused VEC-DELETE-15")

@@ -51,7 +51,7 @@ def test_an_upsert_of_another_dimension_is_a_mismatch(vector: Vector) -> None:
 @pytest.mark.requirement("VEC-DIM-1")
 def test_the_default_namespace_has_its_dimensions_too(vector: Vector) -> None:
     """After a vector in the default namespace, a vector of another length there is refused or reported."""
-    expect.applicable(vector.has_namespaces, "there is one namespace only, which other tests speak of")
+    expect.applicable(vector.has_namespaces, "there is only one namespace, and other tests cover it")
     vector.require("upsert")
     first = vector.call("upsert", {"vectors": [vector.item(30)]})
     expect.readable(first)
@@ -157,7 +157,7 @@ def test_each_namespace_keeps_its_own_dimensions(vector: Vector) -> None:
 
 def expect_accepted(sandbox: VectorSandbox, item: Item) -> None:
     """Check that a sandbox accepts a vector."""
-    expect.full_success(sandbox.upsert(item), "an upsert of the dimensions of the namespace")
+    expect.full_success(sandbox.upsert(item), "an upsert of a vector with the dimensions of the namespace")
 
 
 @rules("dimensions VEC-DIM-11, namespace VEC-DIM-12")

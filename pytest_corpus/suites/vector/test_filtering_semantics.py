@@ -186,7 +186,9 @@ def test_a_filter_compares_whole_values(vector: Vector, requirement: str) -> Non
         if kind in (*taken, *vocabulary.INJECTIONS):
             found = matching_items(sandbox, item["metadata"], stored, *PERMANENT)
             fits = found is None or found == [each for name, each in taken.items() if name == kind]
-            expect.check(fits, f"just what has the value ({kind}), or a refusal", f"{len(found or ())} matches")
+            expect.check(
+                fits, f"exactly the vectors with the value ({kind}), or a refusal", f"{len(found or ())} matches"
+            )
 
 
 def may_be_refused(value: Any) -> bool:
@@ -241,11 +243,11 @@ def test_the_filter_applies_before_the_cut(vector: Vector) -> None:
         if vector.limits.filters_after_search or vector.limits.is_approximate:
             first = sandbox.ids(far[0]["vector"], 1, **narrowed)
             is_right = first == [far[0]["id"]]
-            expect.check(is_right, "the match of the filter that comes first without it", f"{len(first)}")
+            expect.check(is_right, "the vector that comes first both with and without the filter", f"{len(first)}")
             continue
         expect.check(len(found) == top_k, f"{top_k} matches", f"{len(found)}", "result.matches")
         if vector.dimensions > 1:
-            expect.check(found[0] == far[0]["id"], "the nearest that meets the filter", "another vector")
+            expect.check(found[0] == far[0]["id"], "the nearest vector that meets the filter", "another vector")
 
 
 @pytest.mark.requirement("VEC-FILTER-2")
@@ -259,7 +261,9 @@ def test_a_crowd_does_not_push_out_what_meets_the_filter(vector: Vector) -> None
     sandbox = vector.sandbox(*(vector.item(degrees, {"kind": "far"}) for degrees in (12, 13, 14, 15)))
     query: dict[str, Any] = {"vector": direction(8, vector.dimensions), "top_k": 3, "filter": {"kind": "far"}}
     before = sandbox.ids(**query)
-    expect.applicable(before or not vector.limits.is_approximate, "an approximate search does not find what is near")
+    expect.applicable(
+        before or not vector.limits.is_approximate, "an approximate search does not find the near vectors"
+    )
     with expect.resting_on("VEC-FILTER-1"):
         expect.check(before, "the vectors that meet the filter", "no matches", "result.matches")
     written = 0

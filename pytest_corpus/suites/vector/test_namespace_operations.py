@@ -81,9 +81,9 @@ def test_one_namespace_is_not_found_in_another(vector: Vector) -> None:
     sandboxes.append(vector.offer_sandbox(long, *items[1]) or vector.sandbox(*items[1]))
     for places in offer_sandboxes_in_turn(vector, [(each, None, vector.item(20)) for each in similar]):
         for other, item in places[:1]:  # writing to the second one could change others
-            expect_exactly(other, item, claim="only the vector of a namespace whose name resembles that of another")
+            expect_exactly(other, item, claim="only the vector of a namespace with a similar name")
         expect_exactly(
-            sandboxes[0], *items[0], claim="only the vectors of a namespace, whatever names resemble its own"
+            sandboxes[0], *items[0], claim="only the vectors of the namespace, although others have similar names"
         )
     for sandbox, own in zip(sandboxes, items, strict=True):
         for operation in ("query", *(["batch_query"] if vector.works("batch_query") else [])):
@@ -118,7 +118,7 @@ def test_a_deleted_namespace_holds_nothing(vector: Vector) -> None:
     items = [vector.item(20), vector.item(110)]
     sandbox, asked = sandbox_with_unusual_name(vector, 3, *items), items[0]["vector"]
     before = expect.success(sandbox.ask(asked, 3), "an answer to the query")
-    expect.check(matches_of(before), "the vectors before", "no matches")
+    expect.check(matches_of(before), "the vectors before the deletion", "no matches")
     expect.success(vector.call("delete_namespace", {"namespace": sandbox.name}), "the deletion")
     sandbox.held.clear()
     expect_no_matches(sandbox.ask(asked, 3))
@@ -164,7 +164,7 @@ def test_each_namespace_keeps_its_own_metric(vector: Vector) -> None:
     vector.features.require_namespaces()
     is_right = len({canonical_metric(metric) for metric in vector.limits.metrics}) >= 2
     expect.applicable(is_right, "fewer than two metrics are listed")
-    expect.applicable(vector.dimensions != 1, "on a line the metrics do not differ")
+    expect.applicable(vector.dimensions != 1, "in one dimension the metrics do not differ")
     items = [vector.item(metadata=None, vector=direction(angle, vector.dimensions, size)) for angle, size in POLAR]
     first, *others = vector.limits.metrics
     upsert_and_query = vector.sandbox(metric=first)
@@ -185,7 +185,7 @@ def test_each_namespace_keeps_its_own_metric(vector: Vector) -> None:
             else {name: ids_best_first(name, query, vectors)[: len(ranking)] for name in rankings}
         )
         own, others = orders[metric], [other for other, order in orders.items() if ranking == order]
-        expect.check(ranking == own or not others, f"the ranking of {metric}", f"that of {' or '.join(others)}")
+        expect.check(ranking == own or not others, f"the ranking of {metric}", f"the ranking of {' or '.join(others)}")
 
 
 @pytest.mark.requirement("VEC-NS-9")
@@ -206,8 +206,8 @@ def test_without_a_namespace_the_default_one_is_meant(vector: Vector) -> None:
         named = vector.call("upsert", {"vectors": [item], "namespace": "default"})
         expect.check(
             not named.is_carried_out,
-            "an upsert without a namespace to be accepted as into `default`",
-            "a refusal where no namespace is named",
+            "an upsert without a namespace to be accepted, like an upsert into `default`",
+            "a refusal of the upsert without a namespace",
         )
         raise NotApplicable("there is no default namespace for vectors of these dimensions")
     query = {"vector": item["vector"], "top_k": 1}
@@ -231,7 +231,7 @@ def test_a_namespace_without_a_metric_can_be_used(vector: Vector, given: dict[st
     reply = vector.call("create_namespace", args)
     claimed = any(isinstance(value, str) for _, value in vector.capabilities.extensions(*DEFAULT_METRIC))
     if reply.is_a("BadRequest") and (given or not claimed):
-        raise NotApplicable("a metric has to be given, and no default one is claimed")
+        raise NotApplicable("a metric has to be given, and no default metric is claimed")
     found = upsert_and_query(vector, args, "the adapter's own metric", reply)
     expect.check(found, "the vector that was upserted", "no matches", "result.matches")
 

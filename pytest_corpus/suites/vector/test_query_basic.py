@@ -59,7 +59,12 @@ def test_there_are_top_k_matches(vector: Vector, requirement: str) -> None:
     for top_k in (1, 2, 3, 4, 5, 9):
         if requirement == "VEC-QUERY-3" and vector.limits.is_approximate:
             lost = [item for item in items if item["id"] not in sandbox.ids(item["vector"], top_k)]
-            expect.check(not lost, "a vector to be found by a query for it", f"{len(lost)} of 5 not", "result.matches")
+            expect.check(
+                not lost,
+                "each vector to be found by a query with this vector",
+                f"{len(lost)} of 5 not found",
+                "result.matches",
+            )
             continue
         reply = cached(vector, ("top_k", top_k), partial(sandbox.ask, None, top_k))
         found = [
@@ -75,7 +80,9 @@ def test_there_are_top_k_matches(vector: Vector, requirement: str) -> None:
             if (total := to_whole_number(reply.result.get("total_matches"))) is None:
                 raise Blocked("VEC-QUERY-1", "a query is answered without total_matches")
             true = not vector.has_namespaces or total <= MOST_WRITTEN
-            expect.check(true, "no more than was ever written there", found=total, path="result.total_matches")
+            expect.check(
+                true, "at most as many as were ever written to the namespace", found=total, path="result.total_matches"
+            )
 
 
 @pytest.mark.requirement("VEC-QUERY-3")
@@ -93,7 +100,7 @@ def test_an_id_is_in_the_matches_once(vector: Vector) -> None:
 @pytest.mark.parametrize(("many", "deleted"), [(30, 0), (200, 100)], ids=["all_there", "half_deleted"])
 def test_an_approximate_search_finds_nearly_all(vector: Vector, many: int, deleted: int) -> None:
     """Over many plain queries, nine tenths of the best ten vectors are found, also after half were deleted."""
-    expect.applicable(vector.limits.is_approximate, "capabilities do not speak of an approximate search")
+    expect.applicable(vector.limits.is_approximate, "capabilities state no approximate search")
     vector.features.require_direction()
     vector.require("query", *(["delete"] if deleted else []))
     metric, top_k = canonical_metric(vector.metric) or "cosine", vector.limits.cap_matches(10)
@@ -294,7 +301,7 @@ def expect_page_token(vector: Vector, *, shown: int, stored: int) -> None:
         return
     expect.applicable(len(matches_of(result)) >= top_k, "an approximate search finds fewer matches than a page holds")
     expect.check(
-        next_cursor(result), "a page token where there are more matches", "no page token", "result.next_page_token"
+        next_cursor(result), "a page token, because there are more matches", "no page token", "result.next_page_token"
     )
 
 

@@ -34,7 +34,7 @@ def test_the_best_match_comes_first(vector: Vector, requirement: str) -> None:
 def test_a_number_tells_the_better_match(vector: Vector, requirement: str, metric: str) -> None:
     """A better match has a higher `score` and a lower `distance`."""
     found = [ranking for ranking in rankings(vector, metric) if len(ranking.matches) > 1]
-    expect.applicable(found, "one match at most can be asked for")
+    expect.applicable(found, "a query may ask for at most one match")
     for ranking in found:
         if requirement == "VEC-SCORE-4":
             ranking.expect_monotonic("score", 1)

@@ -128,7 +128,11 @@ def test_what_was_upserted_is_found_by_a_query_asked_before(vector: Vector) -> N
     )
     sandbox.put(new)
     sandbox.require_distinguishable(query["top_k"])
-    expect.check(new["id"] in sandbox.ids(**query), "the vector that was upserted since", "no match of the vector")
+    expect.check(
+        new["id"] in sandbox.ids(**query),
+        "the vector that was upserted after the first query",
+        "no match of the vector",
+    )
     sandbox.put({**new, "metadata": {"kind": "new"}})
     found_by_id = {id_of(match): match for match in sandbox.matches(**query)}
     expect.check(
@@ -147,7 +151,7 @@ def test_every_vector_of_a_batch_is_stored(vector: Vector, count: int) -> None:
     sandbox = vector.sandbox()
     items = [vector.item(5 + 170 * part / count, {"part": part}) for part in range(count)]
     sandbox.put(*items)
-    expect_metadata(expect_exactly(sandbox, *items), items, "its own metadata with each vector")
+    expect_metadata(expect_exactly(sandbox, *items), items, "each vector with its own metadata")
 
 
 @core("VEC-UPSERT-4")
@@ -310,14 +314,16 @@ def test_ids_are_told_apart(vector: Vector) -> None:
     ]
     words = items_with_ids(vector, {**INJECTIONS, **choose(WORDS, vector.features.count_words_to_try(len(WORDS)))})
     stored = [item for items in (*halves, words) for item in offer_items(sandbox, items).values()]
-    expect_metadata(expect_present(sandbox, *stored), stored, "its own metadata with each id")
-    expect.applicable(stored, "such ids are refused")
+    expect_metadata(expect_present(sandbox, *stored), stored, "each id with its own metadata")
+    expect.applicable(stored, "unusual ids are refused")
 
 
 @pytest.mark.requirement("VEC-UPSERT-18")
 def test_an_id_may_be_any_text(vector: Vector) -> None:
     """An id that is not a UUID is accepted like a UUID."""
-    expect.check(vector.features.takes_any_id(), "any text to be taken as an id", "a refusal, though a UUID is taken")
+    expect.check(
+        vector.features.takes_any_id(), "any text to be accepted as an id", "a refusal, although a UUID is accepted"
+    )
 
 
 @pytest.mark.requirement("VEC-UPSERT-14")
@@ -336,7 +342,7 @@ def test_an_item_may_name_a_namespace(vector: Vector) -> None:
     if reply.is_carried_out:
         other.note_stored(item)
         found = (item["id"] in one.contents()) + (item["id"] in other.contents())
-        expect.check(found == 1, "the vector in one of the two namespaces", f"it is in {found}")
+        expect.check(found == 1, "the vector in one of the two namespaces", f"the vector in {found} of them")
 
 
 @pytest.mark.requirement("COM-NUM-1")
@@ -374,7 +380,7 @@ def test_upserts_at_the_same_time_are_all_stored(vector: Vector) -> None:
     taken = [number for number, reply in enumerate(replies) if reply.is_carried_out]
     expect.assessable(len(taken) >= 2, Obstacle.TOO_FEW_UPSERTS)
     lost = [reply for reply in replies if reply.is_a("NamespaceNotFound", "DimensionMismatch")]
-    expect.check(not lost, "each upsert to be carried out in its place", ", ".join(map(str, lost)), on=lost)
+    expect.check(not lost, "each upsert to be carried out in its own namespace", ", ".join(map(str, lost)), on=lost)
     for number in taken:
         homes[number].held.add(items[number]["id"])
 
@@ -389,7 +395,7 @@ def test_upserts_at_the_same_time_are_all_stored(vector: Vector) -> None:
         own = [items[number] for number in taken if homes[number] is place]
         with blame_shared_tenants(are_shared):
             found = (expect_exactly if len(own) == homes.count(place) else expect_present)(place, *own)
-        expect_metadata(found, own, "its own metadata with each vector")
+        expect_metadata(found, own, "each vector with its own metadata")
 
 
 def sandboxes_side_by_side(vector: Vector) -> list[VectorSandbox]:
@@ -415,7 +421,9 @@ def test_concurrent_operations_on_the_same_ids(vector: Vector, requirement: str)
     """Concurrent clients of two ids see only complete vectors, and finally the last write."""
     if requirement == "VEC-STATE-2":
         check_histories(
-            history(vector), is_convergent, "whole vectors, and in the end the last write or nothing after a delete"
+            history(vector),
+            is_convergent,
+            "each read shows a whole vector or none, and the last read shows the last write, or none after a delete",
         )
         return
     require_strong_consistency(vector)

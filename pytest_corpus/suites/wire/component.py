@@ -52,13 +52,17 @@ def _check_request_schema(envelope: Any, case: WireRequestCase) -> None:
 STAGES = {
     "WIR-ENV-1": Stage("a dict", lambda envelope, case: roundtrip.string_keyed_members(envelope, case.id)),
     "WIR-ENV-2": Stage("op, ctx and args", lambda envelope, case: pipeline.validate_envelope_shape(envelope, case.id)),
-    "WIR-ENV-3": Stage("its op", lambda envelope, case: pipeline.validate_op_field(envelope, case.op, case.id)),
+    "WIR-ENV-3": Stage(
+        "the op of this operation", lambda envelope, case: pipeline.validate_op_field(envelope, case.op, case.id)
+    ),
     "WIR-CTX-1": Stage("a valid ctx", lambda envelope, case: pipeline.validate_ctx_field(envelope, case.id)),
     "WIR-JSON-1": Stage("JSON values only", _check_json),
-    "WIR-JSON-2": Stage("the same after JSON", lambda envelope, case: roundtrip.json_roundtrip(envelope, case.id)),
+    "WIR-JSON-2": Stage(
+        "an envelope that JSON does not change", lambda envelope, case: roundtrip.json_roundtrip(envelope, case.id)
+    ),
     "WIR-SCHEMA-1": Stage("a valid envelope", _check_schema),
     "WIR-ARGS-1": Stage("args that keep the rules", _check_rules),
-    "WIR-ARGS-2": Stage("args of the operation", _check_request_schema),
+    "WIR-ARGS-2": Stage("args that the schema of the operation allows", _check_request_schema),
 }
 """The stages of SCHEMA 6.3 in order, by the requirement that each decides."""
 

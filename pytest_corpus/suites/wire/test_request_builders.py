@@ -74,7 +74,7 @@ def test_the_deadline_is_a_point_in_time(library: ClientTarget, op: str) -> None
     """`deadline_ms` is in milliseconds since the epoch."""
     deadline = json_roundtrip(library.envelope_after_stages(op, "WIR-JSON-2"))["ctx"].get("deadline_ms")
     expect.applicable(deadline is not None, "the request has no deadline")
-    check(deadline >= EARLIEST_DEADLINE_MS, "milliseconds of the epoch", "a span, or seconds", "ctx.deadline_ms")
+    check(deadline >= EARLIEST_DEADLINE_MS, "milliseconds since the epoch", "a span, or seconds", "ctx.deadline_ms")
 
 
 @each

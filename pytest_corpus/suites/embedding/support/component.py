@@ -160,7 +160,7 @@ class Embedding(EmbeddingCalls):
         if self.counts_characters:
             return limit + more
         if CHARACTERS_IN_A_TOKEN * limit > MOST_LENGTH:
-            raise NotApplicable(f"a text of {CHARACTERS_IN_A_TOKEN * limit} characters is not sent here")
+            raise NotApplicable(f"a text of {CHARACTERS_IN_A_TOKEN * limit} characters is too long for a test")
         return CHARACTERS_IN_A_TOKEN * limit + more
 
     @reading_separately()

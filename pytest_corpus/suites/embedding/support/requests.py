@@ -81,7 +81,7 @@ class EmbeddingRequests(Requests):
         return requests
 
     def fingerprint(self, reply: Reply) -> Any:
-        result = expect.success(reply, "the answer that the request gets alone")
+        result = expect.success(reply, "the answer that the same request gets when sent alone")
         found = [vector_of(each) for each in embeddings_of(result)]
         return tuple(tuple(vector or ()) for vector in found)
 

@@ -117,13 +117,13 @@ class Texts(ListedModels):
     def stated_limit(self) -> int:
         """Return the stated limit. Raises NotApplicable if no limit is stated, or if it is too large to test."""
         limit = expect.applicable(self.limit, "capabilities state no max_text_length")
-        expect.applicable(limit <= MOST_LENGTH, f"a text of {limit} characters is not sent here")
+        expect.applicable(limit <= MOST_LENGTH, f"a text of {limit} characters is too long for a test")
         return limit
 
     def require_new_texts(self) -> None:
         """Check that the limit allows enough different texts."""
         if self.limit is not None and self.limit < TELLING:
-            raise NotApplicable(f"texts of {self.limit} characters have all been sent before")
+            raise NotApplicable(f"there are too few different texts of {self.limit} characters")
 
     # -- models --------------------------------------------------------------------------------------
 

@@ -41,7 +41,7 @@ class Readers:
     def for_nodes(self) -> list[str]:
         """Return the operations that show nodes correctly, else all of them. Raises NotAssessed if there are none."""
         return _choose_readers(
-            self.correctness_for_nodes(), "read back: neither bulk_vertices nor a query of a known dialect"
+            self.correctness_for_nodes(), "read nodes back: neither bulk_vertices nor a query of a known dialect works"
         )
 
     @reading_separately()
@@ -49,7 +49,7 @@ class Readers:
         """Return the operations that show edges correctly, else all of them. Raises NotAssessed if there are none."""
         with self._graph.client.provider.paused():
             found = self._graph.shared.find_once("edge_readers", lambda: _try_edge_readers(self._graph))
-        return _choose_readers(found, "show edges: neither traversal nor a query of a known dialect")
+        return _choose_readers(found, "show edges: neither traversal nor a query of a known dialect works")
 
     @reading_separately()
     def for_all_edges(self) -> list[str]:
@@ -312,7 +312,7 @@ class GraphPrerequisites(Prerequisites):
         if name == "bulk_vertices" and reply.is_a("BadRequest", "NotSupported"):
             return NotApplicable("bulk_vertices refuses to list nodes; it may import them (R123)")
         if name in NAMING and is_refused(reply) and self.takes_only_uuids():
-            return Blocked(ANY_ID, "only ids that are UUIDs are taken")
+            return Blocked(ANY_ID, "only UUIDs are accepted as ids")
         if name in ("upsert_edges", "traversal") and is_refused(reply) and not reply.is_a("NotSupported"):
             return self._obstacle_to_nodes()
         return self._obstacle_to_delete(name) if name in DELETES and is_refused(reply) else None

@@ -180,7 +180,7 @@ class GraphRequests(Requests):
         return [*finds, *many[: max(0, most - 2)]]
 
     def fingerprint(self, reply: Reply) -> Any:
-        result = expect.success(reply, "the answer that the request gets alone")
+        result = expect.success(reply, "the answer that the same request gets when sent alone")
         if isinstance(result, Mapping) and "records" in result:
             return " ".join(sorted(map(str, items_of(result, "records", of=object))))
         return reported_count(result)

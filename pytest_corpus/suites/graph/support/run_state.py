@@ -84,7 +84,9 @@ class Dialects:
         if purpose in BASIC and self.row(dialect).certain and all(reply.is_a("BadRequest") for reply in refused):
             return Blocked("GRA-QUERY-1", f"every spelling of a plain {dialect} query is refused: {refused[0]}")
         if purpose in BASIC and all(reply.is_a("NotSupported") for reply in refused):
-            return Blocked("GRA-DIALECT-2", f"a plain {dialect} query, though listed, is answered with {refused[0]}")
+            return Blocked(
+                "GRA-DIALECT-2", f"{dialect} is listed, but a plain query in it is answered with {refused[0]}"
+            )
         if purpose not in BASIC and all(reply.is_a("NotSupported") for reply in refused):
             return NotApplicable(f"the probe query {purpose!r} is not supported")
         return NotAssessed(Obstacle.NO_SPELLING, purpose=purpose)

@@ -77,7 +77,7 @@ class LLM(LLMCapabilities):
         """
         window = self.window()
         expect.applicable(
-            window <= MOST_WINDOW and not self.has_small_limit, f"a window of {window} tokens is not filled here"
+            window <= MOST_WINDOW and not self.has_small_limit, f"the suite does not fill a window of {window} tokens"
         )
         self.require("count_tokens")
         words = [f"w{number % 97}" for number in range(window // 2)]

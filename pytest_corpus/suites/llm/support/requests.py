@@ -127,7 +127,7 @@ class LLMRequests(Requests):
 
     def fingerprint(self, reply: Reply) -> Any:
         self._llm.require_fit(reply)
-        result = expect.success(reply, "the answer that the request gets alone")
+        result = expect.success(reply, "the answer that the same request gets when sent alone")
         if reply.exchange.op.endswith(".count_tokens"):
             return self._llm.tokens_of(result)
         usage = result.get("usage") if isinstance(result, Mapping) else None

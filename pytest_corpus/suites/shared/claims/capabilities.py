@@ -188,7 +188,8 @@ class TestModels:
             expect.works(subject.ask_model_once(name, model), "an answer of every listed model")
             if not number:
                 expect.works(
-                    subject.call(name, {**subject.requests.distinct(name), "model": model}), "another answer of it"
+                    subject.call(name, {**subject.requests.distinct(name), "model": model}),
+                    "a second answer of the first listed model",
                 )
 
     @core("LLM-MODEL-2", "EMB-MODEL-2")

@@ -85,7 +85,7 @@ class TestDeadlines:
             reply = invoke_expired(subject, name)
             require_deadline_support(subject, name, reply)
             reached = reply.exchange.observed.reached_provider
-            expect.check(reached == 0, f"{name} not to reach the provider", f"{reached} calls of it")
+            expect.check(reached == 0, f"{name} not to reach the provider", f"{reached} calls of the provider")
 
     @pytest.mark.requirement("COM-DEADLINE-4")
     def test_a_hanging_provider_ends_in_a_deadline(self, subject: Subject) -> None:
@@ -104,7 +104,7 @@ class TestDeadlines:
     @pytest.mark.requirement("COM-CONC-1")
     def test_the_deadline_of_one_call_does_not_end_another(self, subject: Subject) -> None:
         """A call without a deadline succeeds while a later concurrent call is cut off by its deadline."""
-        expect.applicable("provider" in subject.client.hooks, "without a provider no call is slow")
+        expect.applicable("provider" in subject.client.hooks, "without the provider hook, no call is slow")
         name = subject.principal
         subject.faults.provider_op(name)
 
@@ -121,7 +121,7 @@ class TestDeadlines:
         if first.is_a("DeadlineExceeded"):
             _, alone = call_with_fault(subject, "slow", name, delay_ms=SLOW_MS)
             expect.applicable(
-                not alone.is_a("DeadlineExceeded"), "a call without a deadline has a short one all the same"
+                not alone.is_a("DeadlineExceeded"), "the adapter gives a call without a deadline a short deadline"
             )
         expect.check(not first.is_a("DeadlineExceeded"), "the call without a deadline to be carried out", str(first))
 
@@ -383,10 +383,10 @@ def expect_in_time(reply: Reply | StreamReply, budget_ms: float) -> None:
     note_check()
     fault = reply.exchange.fault
     if fault is not None and fault.kind == "timeout":
-        raise _LateCall("an end within the budget plus 1 s", f"none after {reply.exchange.elapsed_s:.1f} s")
+        raise _LateCall("an end within the budget plus 1 s", f"no end after {reply.exchange.elapsed_s:.1f} s")
     late = reply.exchange.elapsed_s - budget_ms / 1000
     if late > PROMPTLY_S:
-        raise _LateCall("an end within the budget plus 1 s", f"{late:.1f} s later")
+        raise _LateCall("an end within the budget plus 1 s", f"an end {late:.1f} s after the budget")
 
 
 GIVEN_UP_S = 0.3

@@ -154,7 +154,7 @@ def are_mixed(subject: Subject, requests: list[dict[str, Any]], alone: list[tupl
     subject.client.provider.plan("slow", times=len(requests), delay_ms=TOGETHER_MS)
     streams = [StreamReply(exchange) for exchange in subject.send_all(requests)]
     subject.client.provider.clear()
-    expect.applicable(not any(stream.is_error for stream in streams), "not both streams were carried out at once")
+    expect.applicable(not any(stream.is_error for stream in streams), "a concurrent stream ended with an error")
     for stream, (own, items), (other, others) in zip(streams, alone, reversed(alone), strict=True):
         text, found = content_of(subject, stream)
         pieces = (text[at : at + PIECE] for at in range(len(text) - PIECE + 1))
@@ -209,7 +209,9 @@ class TestStreaming:
     @pytest.mark.requirement("COM-STREAM-11")
     def test_a_stream_that_is_given_up_ends_the_work(self, subject: Subject) -> None:
         """Within a second after a client abandons a stream, the adapter stops waiting for its slow provider (R75)."""
-        expect.applicable(subject.client.remote is None, "TRA-CALL-5 asks it of an adapter outside this process")
+        expect.applicable(
+            subject.client.remote is None, "the adapter runs in another process, for which TRA-CALL-5 requires the same"
+        )
         name = subject.principal_stream
         subject.faults.provider_op(name)
         for limit_s in GIVEN_UP_S:
@@ -224,7 +226,7 @@ class TestStreaming:
             inputs.sleep(0.01)
         waiting = inputs.read("waiting", lambda: plan.waiting)
         fresh.faults.require_fired(plan)
-        expect.check(not waiting, "the work to end within a second", "the provider is still waited for")
+        expect.check(not waiting, "the work to end within a second", "the adapter still waits for the provider")
 
     @pytest.mark.requirement("COM-STREAM-9")
     @pytest.mark.parametrize("at_chunk", [0, 1])

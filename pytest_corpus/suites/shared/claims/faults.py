@@ -88,7 +88,7 @@ class TestFaults:
 
         _, second = call_with_fault(subject, "rate_limited", name, send, times=2 * MAX_PROVIDER_RETRIES)
         if not second.exchange.observed.reached_provider or not second.is_error:
-            raise NotApplicable("after a failure the provider is not asked, or no longer fails")
+            raise NotApplicable("after a failure, the adapter does not call the provider, or the call succeeds")
         expect.refusal(second, "ResourceExhausted")
 
     @pytest.mark.requirement("COM-FAULT-8")
@@ -107,7 +107,7 @@ class TestFaults:
         """A `retry_after_ms` of more than a minute is passed on unchanged."""
         ctx = {"deadline_ms": deadline_in(BUDGET_MS)}
         reply = answer_to_fault(subject, subject.principal, "rate_limited", ctx, retry_after_ms=MINUTE_MS)
-        expect.applicable(not reply.is_a("DeadlineExceeded"), "the adapter waits for the provider by itself")
+        expect.applicable(not reply.is_a("DeadlineExceeded"), "the adapter itself waits before it retries")
         require_class(subject, reply, "rate_limited", "COM-FAULT-1")
         expect_provider_hint(reply, subject.principal)
 
@@ -225,7 +225,7 @@ class TestStreamFaults:
         classes = subject.faults.error_classes(kind)
         expect.readable(unary)
         if unary.is_error and not unary.is_a(*classes):
-            raise NotApplicable(f"the unary call does not make {' or '.join(classes)} of it either")
+            raise NotApplicable(f"the unary call does not report the failure as {' or '.join(classes)} either")
         if at_chunk is None:
             expect.refusal(provider_failure(subject, subject.principal_stream, kind), *classes)
             return
@@ -287,10 +287,10 @@ def expect_recovery(subject: Subject, name: str, kind: str) -> None:
     fresh = fail_once(subject.fresh())
     broken = kind == "unexpected" and is_broken(subject, fresh, name)
     if broken and is_broken(subject, new_failed_instance(subject, name), name):
-        expect.check(False, "the next call to work", "an error, though the one after it works")
+        expect.check(False, "the next call to work", "an error, although the call after it works")
     again = fresh.invoke(name, same if retryable else fresh.requests.distinct(name))
     if again.is_a(*PERMANENT) and subject.fresh().invoke(name, same).is_a(*PERMANENT):
-        raise NotApplicable("a new instance refuses the request without a failure of its provider, too")
+        raise NotApplicable("a new instance refuses the request even without a failure of its provider")
     expect.works(again, "the next call to work")
 
 
@@ -387,7 +387,7 @@ def require_class(subject: Subject, reply: Reply | StreamReply, kind: str, requi
         raise NotApplicable("a failure of the provider is reported for each item")
     with expect.resting_on(requirement):
         classes = subject.faults.error_classes(kind)
-        expect.refusal(reply, *classes, claim=f"{kind} to become {' or '.join(classes)}")
+        expect.refusal(reply, *classes, claim=f"a failure of kind {kind} to become {' or '.join(classes)}")
 
 
 def require_stream_class(subject: Subject, stream: Reply | StreamReply, kind: str) -> None:
@@ -405,11 +405,11 @@ def requirement_of(kind: str) -> str:
 def expect_provider_hint(reply: Reply | StreamReply, name: str) -> None:
     """Check that an error has the provider's retry hint, unchanged or rounded up to a full second (R111)."""
     given = reply.exchange.observed.hints_ms
-    expect.applicable(given, "the provider gives no retry hint there")
+    expect.applicable(given, "the failure of the provider has no retry hint")
     hint = reply.error.get("retry_after_ms")
     number = hint if isinstance(hint, (int, float)) and not isinstance(hint, bool) else -1
     right = any(each <= number <= math.ceil(each / 1000) * 1000 for each in given)
-    wanted = f"{' or '.join(map(str, sorted(given)))} from {name}, at most rounded up to a full second"
+    wanted = f"{' or '.join(map(str, sorted(given)))} from {name}, unchanged or rounded up to a full second"
     expect.check(right, wanted, found=hint, path="retry_after_ms")
 
 

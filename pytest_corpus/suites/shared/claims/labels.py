@@ -62,9 +62,13 @@ class TestLabels:
         hashes = tenant_hashes(subject)
         for tenant, found in zip(two_tenants(subject), hashes, strict=True):
             hidden = any(spelling in found or found in spelling for spelling in reversible_encodings(tenant))
-            expect.check(not hidden, "a hash", "the tenant in another spelling", "extra.tenant_hash")
+            expect.check(not hidden, "a hash", "the tenant in a reversible encoding", "extra.tenant_hash")
         growth = len(hashes[1]) - len(hashes[0])
-        expect.check(growth <= GROWTH, "a hash of one length", f"{growth} characters more for a longer tenant")
+        expect.check(
+            growth <= GROWTH,
+            "a hash of the same length for each tenant",
+            f"{growth} characters more for a longer tenant",
+        )
 
     @rules("success COM-ENV-6, error COM-ERR-22, observation COM-OBS-17")
     def test_the_time_of_a_call_is_its_own(self, subject: Subject, requirement: str) -> None:
@@ -104,7 +108,7 @@ class TestLabels:
                 key for key in derived if not are_all_different(each.get(key, set()) for each in again)
             ]  # COM-OBS-27
         if derived:
-            found = Violation("the same labels for calls of other content", found=Keys(derived), path="extra")
+            found = Violation("the same labels for calls with other content", found=Keys(derived), path="extra")
             raise found.attach_exchanges(*(reply.exchange for reply in replies))
 
     @pytest.mark.requirement("COM-OBS-19")

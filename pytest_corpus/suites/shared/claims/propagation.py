@@ -37,7 +37,7 @@ class TestPropagation:
         found = {arrival.facts[fact] for arrival in arrivals if arrival.facts.get(fact) is not None}
         if not found:
             raise reason_not_assessed(subject, fact)
-        expect.check(found == wanted, f"the {fact} of each call", "other values, or one for both")
+        expect.check(found == wanted, f"the {fact} of each call", "other values, or the same value for both")
 
     @pytest.mark.requirement("COM-DEADLINE-9")
     def test_the_deadline_is_handed_on_as_it_is(self, subject: Subject) -> None:

@@ -56,7 +56,7 @@ def describe_difference(first: Any, again: Any) -> str:
     if not isinstance(first, dict) or not isinstance(again, dict):
         return "another result"
     keys = [key for key in sorted({*first, *again}) if not are_equal_json(first.get(key, ...), again.get(key, ...))]
-    return f"another result, by {list_keys('the key', keys)}"
+    return f"another result, different in {list_keys('the key', keys)}"
 
 
 FEW_KEYS, OTHER_KEYS, LASTING_S = 10, 50, 5.0

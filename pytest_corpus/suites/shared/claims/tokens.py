@@ -112,9 +112,7 @@ class TokenCounter(Subject):
         """Return the token count in a result. Raises Blocked if the result has no count."""
         count = token_count(result)
         if count is None:
-            raise Blocked(
-                self.operation("count_tokens").shaped, "a token count is not a whole number that is not negative"
-            )
+            raise Blocked(self.operation("count_tokens").shaped, "a token count is not a non-negative integer")
         return count
 
     def token_problems(self, result: Any) -> Iterable[Violation]:
@@ -123,7 +121,7 @@ class TokenCounter(Subject):
             yield Violation("an object (edition 1.0.0)", found=result, path="result")
         if token_count(result) is None:
             place, found = _stated_count(result)
-            yield Violation("a whole number that is not negative", found=found, path=place)
+            yield Violation("a non-negative integer", found=found, path=place)
 
 
 class ListedModels(TokenCounter):
@@ -289,7 +287,7 @@ def counts_of(subject: TokenCounter, texts: Iterable[str], **changed: Any) -> li
 
 def require_two_counts(counts: list[int]) -> list[int]:
     """Check that there are two counts to compare."""
-    expect.applicable(len(counts) >= 2, "no two of these texts are surely short enough to be counted")
+    expect.applicable(len(counts) >= 2, "fewer than two of these texts are certainly short enough to be counted")
     return counts
 
 

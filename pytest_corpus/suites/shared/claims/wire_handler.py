@@ -66,7 +66,7 @@ def plain_requests(subject: Subject) -> list[dict[str, Any]]:
 def require_offered(subject: Subject, requests: list[Request]) -> list[Request]:
     """Return the requests whose operation works. Raises NotApplicable if no operation works."""
     found = [request for request in requests if subject.works(request.op)]
-    expect.applicable(found, "no operation that takes this is offered, or works")
+    expect.applicable(found, "none of the operations that this test uses is offered and works")
     return found
 
 
@@ -105,7 +105,7 @@ def expect_same_answers_together(subject: Subject, requests: Sequence[tuple[Any,
     ]
     expect.assessable(not all(reply.is_a(*BUSY) for reply in replies), Obstacle.ALL_REFUSED)
     for reply, (request, own) in zip(replies, requests, strict=True):
-        claim = "the answer that the request gets alone"
+        claim = "the answer that the same request gets when sent alone"
         if not reply.is_a(*BUSY):
             expect.success(reply, claim)
             found = subject.requests.fingerprint(reply)
@@ -325,7 +325,7 @@ class TestWireHandler:
         """Of twice as many calls as `concurrency` allows, each succeeds or gets an error that states when to retry."""
         most = subject.capabilities.limit("concurrency")
         if most is None or most > MOST_AT_ONCE:
-            raise NotApplicable("no concurrency is stated" if most is None else f"{most} calls at once are not tried")
+            raise NotApplicable("no concurrency is stated" if most is None else f"{most} calls at once are too many")
         name = subject.principal
         subject.require(name)
         fresh = subject.fresh()

@@ -217,13 +217,15 @@ class Features:
         """Return a metric as capabilities spell it. Raises NotApplicable if it is unknown how to get this metric."""
         spelled = next((name for name in self._vector.limits.metrics if canonical_metric(name) == metric), None)
         if spelled is None or not (self._vector.has_namespaces or len(self._vector.limits.metrics) == 1):
-            raise NotApplicable(f"no namespace can be known to be of {metric}")
+            raise NotApplicable(f"it is unknown how to get a namespace with the metric {metric}")
         return spelled
 
     @reading_separately()
     def require_filters(self) -> None:
         """Check that filters are offered and that a plain filter is answered."""
-        expect.applicable(self.accepts_filters, "filters are denied, or answered with NOT_SUPPORTED and not claimed")
+        expect.applicable(
+            self.accepts_filters, "filters are denied, or they are not claimed and answered with NOT_SUPPORTED"
+        )
         self._vector.require("query")
         reply = cached(self._vector, "plain filter", self._plain_filter, common=True)
         if reply.is_a("IndexNotReady", "ResourceExhausted"):

@@ -71,7 +71,7 @@ class VectorRootCauses(RootCauses[Vector]):
             return vector.call("query", {**vector.requests.minimal("query"), "filter": {"kind": "home"}})
 
         def ask_for_two_matches() -> Reply:
-            expect.applicable(vector.limits.cap_matches(2) == 2, "a query asks for one match at most")
+            expect.applicable(vector.limits.cap_matches(2) == 2, "a query may ask for at most one match")
             sandbox = vector.sandbox(vector.item(45))
             expect.success(sandbox.ask(top_k=1), "an answer to a query for one match")
             return sandbox.ask(top_k=2)

@@ -118,7 +118,7 @@ class VectorStore(Store):
 
     @property
     def existing_namespaces(self) -> list[Thing]:
-        """The existing namespaces, the last used at the end."""
+        """The existing namespaces; the most recently used one comes last."""
         return self.written.select(*EXISTING_STATES, kind="namespace")
 
     def release(self, *, unlearn: bool) -> None:  # noqa: ARG002 - nothing that was learnt is in the way

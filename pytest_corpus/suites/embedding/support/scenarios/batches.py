@@ -166,7 +166,7 @@ def embeddings_by_position(
             raise Blocked(broken, str(violation), violation=violation)
     failed = {failure.get("index") for failure in failures_of(result)}
     if not all(is_number(index) for index in failed):
-        raise Blocked("EMB-BATCH-11", "a failed text does not say its position")
+        raise Blocked("EMB-BATCH-11", "a failure does not state the position of its text")
     rest = [position for position in range(len(texts)) if position not in failed]
     return dict(zip(rest, embeddings_of(result), strict=True))
 
@@ -183,7 +183,7 @@ def expect_own_vectors(
     Args:
         reply: the answer that contains the embeddings.
     """
-    wanted = "the vector that the text gets alone"
+    wanted = "the vector that the text gets when embedded alone"
     apart: dict[int, float] = {}
     slack = 1e-6 + 10 * embedding.noise
     for position, each in found.items():
@@ -206,7 +206,7 @@ def require_batch_size(embedding: Embedding, wanted: int, least: int = 2) -> int
     """Return the number of texts in a batch, up to `wanted`. Raises NotApplicable if `least` texts are not allowed."""
     embedding.require("embed_batch")
     many = embedding.cap_batch_size(wanted)
-    expect.applicable(many >= least, f"a batch may have {many} texts only")
+    expect.applicable(many >= least, f"a batch may have at most {many} texts")
     return many
 
 
@@ -241,7 +241,11 @@ def largest_batch(embedding: Embedding) -> int:
     """Return the stated maximum of texts in a batch. Raises NotApplicable without a maximum, or if it is too large."""
     most = embedding.capabilities.limit("max_batch_size")
     if most is None or most > MOST_TEXTS:
-        raise NotApplicable("capabilities state no max_batch_size" if most is None else f"{most} texts are not sent")
+        raise NotApplicable(
+            "capabilities state no max_batch_size"
+            if most is None
+            else f"a batch of {most} texts is too large for a test"
+        )
     return most
 
 

@@ -32,7 +32,9 @@ def similar_texts(embedding: Embedding, operations: tuple[str, str], kind: str) 
     embedding.require_new_texts()
     word = cached(embedding, ("a cached word", *operations), embedding.unique)
     if embedding.has_small_limit:
-        expect.applicable(kind in ("other", "letter_case"), f"texts of {embedding.limit} characters have no parts")
+        expect.applicable(
+            kind in ("other", "letter_case"), f"a text of {embedding.limit} characters is too short to be divided"
+        )
         return word, embedding.unique() if kind == "other" else word.swapcase()
     middle = FILLER[:40]
     text = f"{word} cat ab c {middle}a {middle}b"
@@ -58,7 +60,9 @@ def expect_provider_asked(embedding: Embedding, operation: str, reply: Reply | S
     embedding.require_new_texts()
     expect.works(reply, "an embedding")
     asked = reply.exchange.observed.reached_provider
-    expect.check(asked > 0, "the request's own answer", "an answer without the provider: another request's")
+    expect.check(
+        asked > 0, "the request's own answer", "an answer to another request, given without calling the provider"
+    )
 
 
 def is_shared_without_key(embedding: Embedding, operation: str) -> bool:
@@ -91,7 +95,7 @@ def expect_other_vector(embedding: Embedding, found: Vector, first: Vector, ask:
     """
     is_another = not embedding.are_same(found, first)
     if is_another:
-        expect.check(is_another, "the vector of this request", "the vector of the request before")
+        expect.check(is_another, "the vector of this request", "the vector of the previous request")
     else:
         expect_own_vector(embedding, found, first, ask(uncached_instance(embedding)))
 
@@ -103,7 +107,7 @@ def expect_own_vector(embedding: Embedding, found: Vector, first: Vector, truth:
     expect.check(
         not near or embedding.are_same(found, truth, 0.02),
         "the vector of this request",
-        "the vector of the request before",
+        "the vector of the previous request",
     )
 
 
@@ -149,7 +153,9 @@ def expect_different_answers_under_key(
                 and changed != "operation"
             )
             if mixed or found not in CACHES:
-                raise Blocked(found, f"also without a key: {violation}", violation=violation) from None
+                raise Blocked(
+                    found, f"the same happens without an idempotency key: {violation}", violation=violation
+                ) from None
             raise NotAssessed(Obstacle.WITHOUT_KEY_TOO, violation=violation) from None
         raise under_a_key from None
 
@@ -173,12 +179,12 @@ def expect_different_answers(embedding: Embedding, changed: str, ctx: Mapping[st
         return
     reply = embedding.call("embed", other, ctx)
     expect.readable(reply)
-    expect.check(reply.names == alone.names, f"{alone}, which the request gets alone", str(reply), on=[alone, reply])
+    expect.check(reply.names == alone.names, f"{alone}, as without the first request", str(reply), on=[alone, reply])
     if reply.is_success:
         found, truth = vector_of(embedding.embedding(reply)) or [], vector_of(embedding.embedding(alone)) or []
         first = vector_of(embedding.embedding(embedding.call("embed", one))) or []
         if changed == "text" and isinstance(reported := reply.result.get("text"), str):
-            expect.check(reported != text, "the text of this request", "that of the first one", "result.text")
+            expect.check(reported != text, "the text of this request", "the text of the first request", "result.text")
         expect_own_vector(embedding, found, first, truth)
 
 
@@ -222,7 +228,7 @@ def expect_usual_answers_of_other_operations(embedding: Embedding, text: str, ct
         reply = embedding.call("embed_batch", embedding.requests.with_text("embed_batch", text), ctx)
         result = expect.success(reply, "a batch")
         listed = isinstance(result, dict) and ("embeddings" in result or "results" in result)
-        expect.check(listed, "the result of a batch", "another result than the batch gets alone", "result")
+        expect.check(listed, "the result of a batch", "a result without a list of embeddings", "result")
 
 
 def request_to_replay(embedding: Embedding, what: str) -> tuple[str, dict[str, Any]]:
@@ -264,7 +270,7 @@ def failing_batch(
     reply = fresh.batch(texts)
     expect.readable(reply)
     provider.clear()
-    expect.applicable(plans[-1].fired, "a batch is embedded with fewer calls of the provider")
+    expect.applicable(plans[-1].fired, "a batch needs fewer calls of the provider than the test expects")
     is_single = "embedding.embed" in provider.arrivals[begun + position + len(plans) - 1 :][:1]
     return fresh, texts, reply, len(plans) if is_single else len(texts)
 

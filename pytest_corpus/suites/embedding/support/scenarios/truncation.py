@@ -59,7 +59,9 @@ def require_refusal_by_embed(embedding: Embedding, text: str, how: str) -> None:
     if how == "one_more":
         with expect.resting_on("EMB-TRUNC-3"):
             reply = embedding.embed_once(text, truncate=False)
-            expect.check(not reply.is_success, "a text of one character more than the limit to be refused", str(reply))
+            expect.check(
+                not reply.is_success, "a refusal of a text that is one character longer than the limit", str(reply)
+            )
 
 
 def truncated_flag(reply: Reply) -> Any:
@@ -69,7 +71,7 @@ def truncated_flag(reply: Reply) -> Any:
 
 def expect_cut(reply: Reply) -> None:
     """Check that a text was truncated, and that the result reports this."""
-    expect.success(reply, "a text that is too long to be cut and embedded")
+    expect.success(reply, "a text beyond the limit to be truncated and embedded")
     said = truncated_flag(reply)
     expect.check(said is True, "true", found=said, path="result.truncated")
 
@@ -104,7 +106,7 @@ def possible_parts(embedding: Embedding, text: str, reply: Reply) -> list[str]:
     most = limit if embedding.counts_characters else len(text)
     shown = [part for part in texts_of(reply) if part and len(part) < len(text) and len(part) <= most]
     if not shown and not embedding.counts_characters:
-        raise NotApplicable("no text comes back, and the limit is not one of characters")
+        raise NotApplicable("the answer contains no text, and the limit does not count characters")
     return list(dict.fromkeys(shown)) or [text[:limit], text[-limit:]]
 
 
@@ -134,7 +136,9 @@ def expect_different_vectors(embedding: Embedding, one: str, other: str, **chang
     replies = {text: embedding.embed_once(text, **changed) for text in (one, other)}
     vectors = [embedding.vector_in(reply, "embed", text, **changed) for text, reply in replies.items()]
     differs = vectors[0] != vectors[1] or any(truncated_flag(reply) is True for reply in replies.values())
-    expect.check(differs, "another vector for another text, or `truncated` true", "the same vector", "result.embedding")
+    expect.check(
+        differs, "a different vector for a different text, or `truncated: true`", "the same vector", "result.embedding"
+    )
 
 
 def require_cut(embedding: Embedding, operation: str, text: str, reply: Reply | StreamReply) -> None:
@@ -143,7 +147,7 @@ def require_cut(embedding: Embedding, operation: str, text: str, reply: Reply | 
         with expect.resting_on("EMB-TRUNC-1"):
             expect_cut(embedding.embed_once(text, truncate=True))
         with expect.resting_on(CUT[operation]):
-            expect.check(False, "a text that is too long to be cut and embedded", str(reply))
+            expect.check(False, "a text beyond the limit to be truncated and embedded", str(reply))
 
 
 def expect_refused_text(reply: Reply, position: int, *families: str) -> None:
@@ -154,7 +158,7 @@ def expect_refused_text(reply: Reply, position: int, *families: str) -> None:
         return
     failed = {failure.get("index"): failure for failure in failures_of(reply.result)}
     if failed and position not in failed:
-        raise Blocked("EMB-BATCH-4", "another position than that of the failed text is reported")
+        raise Blocked("EMB-BATCH-4", "a failure does not state the position of the failed text")
     expect.check(position in failed, "a failure of the text", "no failed text", "result.failed_texts")
     named = class_of(failed[position])
     expect.check(named in families, " or ".join(families), f"{named}", "result.failed_texts.error")

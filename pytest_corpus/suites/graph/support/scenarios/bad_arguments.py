@@ -147,7 +147,7 @@ def alternate_counts(kinds: Iterable[str]) -> list[tuple[str, int]]:
 
 def insert_bad_items(items: list[Any], bad: list[Any], most: int) -> list[Any]:
     """Insert bad items after the first item; return no more items than fit into one request."""
-    expect.applicable(most >= 2, "one item goes into one request")
+    expect.applicable(most >= 2, "a request may hold only one item")
     return [items[0], *bad, *items[1:]][:most]
 
 
@@ -165,17 +165,17 @@ def expect_counts_match_store(reply: Reply, there: int, whole: str) -> None:
     if reply.is_error or not found:
         raise NotApplicable("the request is refused whole" if reply.is_error else "no item of the request fails")
     is_right = processed_count(reply.result) is not None or "failed_count" in reply.result
-    expect.applicable(is_right, "the result counts nothing")
+    expect.applicable(is_right, "the result contains no count")
     if processed_count(reply.result) is not None:
         is_right = processed_count(reply.result) == there
-        expect.check(is_right, f"a count of {there}, as many as are there", f"{processed_count(reply.result)}")
+        expect.check(is_right, f"a count of {there}, the number of stored items", f"{processed_count(reply.result)}")
     failed = reply.result.get("failed_count", len(found))
     expect.check(failed == len(found), f"a failed_count of {len(found)}", found=failed, path="result.failed_count")
 
 
 def expect_counts(result: Any, written: int) -> None:
     """Check that the result of a request counts `written` items as written, and none as failed."""
-    expect.applicable(processed_count(result) is not None, "the result counts nothing (R123)")
+    expect.applicable(processed_count(result) is not None, "the result contains no count (R123)")
     expect.check(processed_count(result) == written, f"a count of {written}", f"{processed_count(result)}", "result")
     is_right = not (result.get("failed_count") or failed_items(result))
     expect.check(is_right, "no failures", "a failed item", "result.failed_count")

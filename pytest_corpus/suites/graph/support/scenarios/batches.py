@@ -113,7 +113,7 @@ def _takes_no_nodes(graph: Graph) -> bool:
 def require_batch_size(graph: Graph, count: int) -> None:
     """Check that a batch may have this number of operations."""
     most = graph.capabilities.limit("max_batch_ops")
-    expect.applicable(most is None or most >= count, f"a batch holds {most} operations")
+    expect.applicable(most is None or most >= count, f"a batch may hold at most {most} operations")
 
 
 def put_operation(group: NodeGroup, *nodes: dict[str, Any]) -> dict[str, Any]:
@@ -213,8 +213,8 @@ def expect_order(counts: list[int | None], sizes: list[int]) -> None:
         return
     with expect.resting_on("GRA-NODE-5"):
         alike = sorted(map(str, counts)) == sorted(map(str, sizes))
-        expect.check(alike, f"counts of {sizes}, the nodes of each operation", f"{counts}", "result.results")
-    expect.check(counts == sizes, f"the order of the operations, which write {sizes} nodes", f"{counts}", "results")
+        expect.check(alike, f"the node counts {sizes}, in any order", f"{counts}", "result.results")
+    expect.check(counts == sizes, f"the node counts {sizes}, in the order of the operations", f"{counts}", "results")
 
 
 COUNT, ODD, CROWD = 11, 6, 105

@@ -285,6 +285,6 @@ def expect_paths(sandbox: GraphSandbox, result: Any, ends: Mapping[str, tuple[st
         nodes = [step for step in steps if step not in edges]
         walked = list(pairwise(nodes))
         for pair in walked:
-            expect.check(pair in edges.values(), "a path along the edges", "a step where there is none", "result.paths")
+            expect.check(pair in edges.values(), "a path along the edges", "a step without an edge", "result.paths")
         taken = [edges[step] for step in steps if step in edges]
         expect.check(not taken or taken == walked, "the edges between its nodes", "other edges", "result.paths")

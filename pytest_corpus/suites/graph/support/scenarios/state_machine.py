@@ -100,7 +100,7 @@ class GraphContents:
         """Send an operation alone, and check that it succeeds without failed items."""
         result = expect.success(self.sandbox.call(operation["op"], operation["args"]), f"{operation['op']} to work")
         is_right = not failed_items(result)
-        expect.check(is_right, f"{operation['op']} of sound items to work", "failures", "result.failures")
+        expect.check(is_right, f"{operation['op']} of valid items to work", "failures", "result.failures")
 
     def carry_out_together(self, together: str, operations: list[dict[str, Any]]) -> None:
         """Send operations, if any, as a batch or a transaction, and check that all of them succeed."""
@@ -115,7 +115,7 @@ class GraphContents:
         ]
         result = expect.success(self.sandbox.call(together, {MANY[together]: items}), f"{together} to work")
         failed = [item for item in items_of(result, "results") if item.get("ok") is False]
-        expect.check(not failed, f"every operation of a sound {together} to work", f"{len(failed)} failures", "results")
+        expect.check(not failed, f"every operation of a valid {together} to work", f"{len(failed)} failures", "results")
 
     def take_step_of_kind(self, kind: str, name: str, pair: tuple[str, str]) -> None:
         """Carry out one step of `PLAIN` as a single write, in a batch or in a transaction."""
@@ -126,7 +126,7 @@ class GraphContents:
 
     def expect_edges(self, edge_reader: str, names: frozenset[str]) -> None:
         """Check that the adapter shows the model's edges from these nodes; a traversal shows all edges at once."""
-        sources, claim = sorted(names & self.nodes.keys()), "the edges that the sequence adds up to"
+        sources, claim = sorted(names & self.nodes.keys()), "the edges that are left after the sequence"
         if edge_reader != "traversal":
             for name in sources:
                 targets = {pair[1]: self.nodes[pair[1]] for pair in self.edges.values() if pair[0] == name}
@@ -152,7 +152,7 @@ def compare_nodes(trial: Trial[GraphContents]) -> None:
     world = trial.model
     reader = world.readers[world.looks % len(world.readers)]
     world.looks += 1
-    claim = "the nodes that the sequence leaves"
+    claim = "the nodes that are left after the sequence"
     trial.take_step(
         Step(lambda world: world.sandbox.expect_values(reader, world.nodes.values(), claim), is_read_only=True)
     )

@@ -102,7 +102,7 @@ def requests_beyond_window(llm: LLM, where: str) -> list[dict[str, Any]]:
         same = [model for model, window in windows.items() if window == llm.window()]
         smaller = sorted((window, model) for model, window in windows.items() if window and window < llm.window())
         others = [*(model for _, model in smaller[:1]), *same][: MOST_MODELS - 1]
-        expect.applicable(others, "no other model has a window of this length, or a smaller one")
+        expect.applicable(others, "no other model has a window of this length or less")
         return [{"messages": [user_message(llm.too_long_text(model))], "model": model} for model in others]
     return [{"messages": [user_message(text)]}]
 
@@ -253,7 +253,7 @@ def expect_own_answer(
         expect.works(reply, "an answer")
         replies.append(reply)
     asked = reply.exchange.observed.reached_provider
-    got = "an answer without the provider: another request's"
+    got = "an answer to another request, given without calling the provider"
     expect.check(asked > 0, "the request's own answer", got, on=replies)
 
 

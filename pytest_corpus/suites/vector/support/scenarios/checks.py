@@ -69,7 +69,7 @@ def expect_refused_or_reported(reply: Reply, *families: str) -> None:
         return
     failures = reply.failed_items
     is_reported = failures and failed_count(reply.result)
-    expect.check(is_reported, "a refusal, or a failed item", "a success without any", "result")
+    expect.check(is_reported, "a refusal, or a failed item", "a success without a failed item", "result")
     for failure in failures:
         names = error_names(failure)
         wrong = [name for name in names for family in RETRYABLE if is_a(name, family)]
@@ -305,11 +305,11 @@ class Ranking:
         goodness, path = self.goodness, "result.matches"
         for earlier, later in pairwise(goodness):
             ordered = later <= earlier + self.tolerance
-            expect.check(ordered, "the best match first", "a better one after a worse one", path)
+            expect.check(ordered, "the best match first", "a better match after a worse match", path)
         left_out = [value for name, value in self.truth.items() if name not in map(id_of, self.matches)]
         if left_out and goodness and not self.is_approximate:
             best = max(left_out) <= goodness[-1] + self.tolerance
-            expect.check(best, "the best of all vectors", "a better one left out", path)
+            expect.check(best, "the best of all vectors", "a better vector is missing", path)
 
     def expect_monotonic(self, key: str, sign: int) -> None:
         """Check that from match to better match a number rises (sign 1) or falls (-1), if their quality differs."""
@@ -325,7 +325,7 @@ class Ranking:
             )
         (worst, low), (top, high) = pairs[0], pairs[-1]
         differs = top <= worst + self.tolerance or sign * (high - low) > 0
-        expect.check(differs, f"another {key} of the best and of the worst match", "the same number", path)
+        expect.check(differs, f"a different {key} for the best and the worst match", "the same number", path)
 
 
 def rankings(vector: Vector, metric: str) -> list[Ranking]:

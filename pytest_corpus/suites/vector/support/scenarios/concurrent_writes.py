@@ -78,7 +78,7 @@ class VectorClients(Clients):
 def history(vector: Vector) -> dict[str, list[Event]]:
     """Return the history of both ids. Raises NotApplicable if a query finds at most one of them."""
     vector.require("query", "upsert", "delete")
-    expect.applicable(vector.limits.cap_matches(2) >= 2, "one match at most can be asked for")
+    expect.applicable(vector.limits.cap_matches(2) >= 2, "a query may ask for at most one match")
     ids = {name: vector.new_name("concurrent") for name in "ab"}
     sandbox = vector.sandbox()
     vector.store.note_planned_writes(
