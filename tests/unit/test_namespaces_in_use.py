@@ -1,4 +1,4 @@
-"""Which namespaces are deleted to make room while other tests run."""
+"""The namespaces that are deleted to make room while other tests run."""
 
 from types import SimpleNamespace
 from typing import Any

@@ -62,7 +62,7 @@ def reason_against_concurrency(subject: Subject) -> str:
 
 
 class CallTimes:
-    """The times of recent answers, and those of recent successes, because a refusal may come before the provider."""
+    """The times of recent answers, and of the successes among them, because refusals may not reach the provider."""
 
     def __init__(self) -> None:
         self._latest: tuple[deque[float], ...] = tuple(deque(maxlen=MANY) for _ in FEW)

@@ -130,9 +130,7 @@ def test_another_upsert_under_the_same_key_is_another_request(vector: Vector, di
         expect_metadata(found, items[:1], "the metadata of the last upsert")
         if vector.dimensions > 1 and items[0]["vector"] != first["vector"]:
             nearest = sandbox.ids(items[0]["vector"], 1)
-            expect.check(
-                nearest == [items[0]["id"]], "the vector of the last upsert", "the vector of an earlier upsert"
-            )
+            expect.check(nearest == [items[0]["id"]], "the vector of the last upsert", "an earlier vector")
 
 
 @pytest.mark.requirement("COM-IDEM-8")
@@ -228,9 +226,7 @@ def test_a_key_of_another_tenant_reaches_the_provider(vector: Vector) -> None:
             expect.success(reply, f"a {name}")
         expect.assessable(one.exchange.observed.reached_provider, Obstacle.NOT_REACHED)
         reached = again.exchange.observed.reached_provider
-        expect.check(
-            reached, f"{name} to reach the provider for each tenant", "one call of the provider for both tenants"
-        )
+        expect.check(reached, f"{name} to reach the provider for each tenant", "one call for both tenants")
 
 
 @pytest.mark.requirement("COM-IDEM-2")

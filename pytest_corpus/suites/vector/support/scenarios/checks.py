@@ -10,14 +10,14 @@ from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit import expect, vocabulary
 from pytest_corpus.kit.answer_cache import remembered, remembered_by_all
 from pytest_corpus.kit.judgement import look_at, note_condition_held, reading_separately
-from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Violation, describe_names, difference
+from pytest_corpus.kit.outcomes import NotAssessed, Undecided, Violation, describe_names, difference
 from pytest_corpus.kit.reply import Reply, error_names, failed_items
 from pytest_corpus.kit.store.results import failed_indexes, processed_count
 from pytest_corpus.kit.vocabulary import group_words
 from pytest_corpus.spec.errors import is_a
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.shared.contexts import new_tenant_context, require_tenants
-from pytest_corpus.suites.vector.support.answers import failed_count, id_of, matches_of, metadata_of, results_of
+from pytest_corpus.suites.vector.support.answers import failed_count, id_of, matches_of, metadata_of
 from pytest_corpus.suites.vector.support.component import Vector
 from pytest_corpus.suites.vector.support.geometry import GOODNESS, POLAR, SEEN_FROM, TOLERANCE, direction, is_number
 from pytest_corpus.suites.vector.support.sandbox import VectorSandbox
@@ -368,13 +368,11 @@ def _ranked_queries(vector: Vector, metric: str) -> list[tuple[Any, ...]]:
 
 def batch_matches(sandbox: VectorSandbox, queries: Sequence[Sequence[float]], top_k: int) -> dict[int, list[Any]]:
     """Return by index the matches of the queries that fit into one batch and are answered."""
-    vector = sandbox.vector
-    asked = [sandbox.args(vector=[*query], top_k=vector.limits.cap_matches(top_k)) for query in queries]
-    args = sandbox.args(queries=asked[: vector.limits.most_in_batch])
-    reply = vector.wait_for_index(lambda: vector.call("batch_query", args, sandbox.ctx), True)
+    limits = sandbox.vector.limits
+    asked = [{"vector": [*query], "top_k": limits.cap_matches(top_k)} for query in queries]
     try:
-        return dict(enumerate(map(matches_of, results_of(reply.result))))
-    except Blocked:
+        return dict(enumerate(sandbox.batch(*asked[: limits.most_in_batch])))
+    except (Undecided, Violation):
         return {}
 
 
