@@ -26,7 +26,7 @@ class _Case(NamedTuple):
 
 @cache
 def tests(component: str, profile: str) -> Mapping[str, str]:
-    """Return the requirement that each test of a component decides in a complete run, by the test's name.
+    """Map the name of each test of a component in a complete run to the requirement that the test decides.
 
     Args:
         profile: the profile of the run; ``stress`` has additional tests.
@@ -44,7 +44,7 @@ def tests(component: str, profile: str) -> Mapping[str, str]:
 
 @cache
 def case_numbers(component: str, profile: str) -> Mapping[str, int]:
-    """Return the position of each test among the cases of its function, from 0, by the test's name in reports."""
+    """Map the name of each test in reports to its position among the cases of its function, from 0."""
     seen: Counter[str] = Counter()
     found = {}
     for name in tests(component, profile):

@@ -37,13 +37,11 @@ def test_operations_are_applied(graph: Graph, name: str) -> None:
     """A write, an update and a delete of several nodes in one request are all carried out."""
     sandbox = require_write_batches(graph, name)
     batches.require_batch_size(graph, 3)
-    values = sandbox.put_named("ab")
+    sandbox.put_named("ab")
     new = [sandbox.node("c"), sandbox.node("a")]
     items = [put_operation(sandbox, new[0]), drop_operation(sandbox, "b"), put_operation(sandbox, new[1])]
     expect.success(sandbox.call_many(name, *items), f"a {name} to work")
-    sandbox.expect_one_shows_values(
-        map(value_of, new), f"the nodes that are left of {len(values) + 1} after the operations"
-    )
+    sandbox.expect_one_shows_values(map(value_of, new), "the nodes that remain after the operations")
 
 
 @deciding("name", batch="GRA-BATCH-12", transaction="GRA-TXN-13")
@@ -114,7 +112,7 @@ def test_there_is_a_result_for_each_operation_in_order(graph: Graph, name: str) 
 @deciding("name", batch="GRA-BATCH-2", transaction="GRA-TXN-4")
 @pytest.mark.parametrize("fails", [False, True], ids=["all_succeed", "one_fails"])
 def test_a_result_is_of_the_schema(graph: Graph, name: str, fails: bool) -> None:
-    """Several operations are answered with a result of the schema, whatever their outcome."""
+    """A batch, or a transaction, has a result that is valid under the schema, even if an operation fails."""
     if not fails:
         reply = batches.send_valid_batch(graph, name)[0]
         expect.success(reply, f"a {name} to work")
@@ -140,7 +138,7 @@ def test_numbers_in_a_batch_are_finite(graph: Graph, number: float) -> None:
 @rules("reported GRA-BATCH-4, keeps_its_place GRA-BATCH-3, others_applied GRA-BATCH-5")
 @MIXED
 def test_one_operation_of_a_batch_fails(graph: Graph, requirement: str, place: str, kind: str) -> None:
-    """A failed operation is reported with its index and error at its place, and the others are applied."""
+    """A failed operation is reported at its place in the results, with index and error. The others are applied."""
     spoiled = batches.send_spoiled_batch(graph, "batch", place, kind)
     reply, at, count = spoiled.reply, spoiled.at, len(spoiled.written) + 1
     if requirement == "GRA-BATCH-5":
@@ -253,7 +251,7 @@ def test_a_query_in_a_batch_sees_what_was_written(graph: Graph) -> None:
 @rules("leaves_no_trace GRA-TXN-2, says_so GRA-TXN-3")
 @FAILING
 def test_a_failed_transaction(graph: Graph, place: str, kind: str, requirement: str) -> None:
-    """A failed transaction is an error, or has `success` false, and none of its writes, updates and deletes applies."""
+    """A failed transaction is an error or has `success` false. None of its writes, updates and deletes is applied."""
     spoiled = batches.send_spoiled_batch(graph, "transaction", place, kind)
     with expect.resting_on("GRA-TXN-3") if requirement == "GRA-TXN-2" else nullcontext():
         expect.check(
@@ -317,7 +315,7 @@ def test_one_inside_another_is_no_outage(graph: Graph, name: str) -> None:
 
 @pytest.mark.requirement("GRA-BATCH-5")
 def test_a_batch_that_is_refused_is_not_applied(graph: Graph) -> None:
-    """A node before an item that is not an operation is written only if the batch is not refused."""
+    """A batch with an item that is not an operation is refused and writes nothing, or applies its other operation."""
     sandbox = require_write_batches(graph)
     batches.require_batch_size(graph, 2)
     written = []

@@ -147,7 +147,7 @@ def test_a_predicate_in_a_filter_is_applied_or_refused(graph: Graph, kind: str) 
 @pytest.mark.core
 @arguments_of("GRA-BULK-6", "GRA-BULK-8")
 def test_arguments_of_a_page_are_checked(graph: Graph, bad: BadArguments) -> None:
-    """`limit` must be an integer from 1 on, `cursor` a string, `filter` an object."""
+    """`limit` must be a positive integer, `cursor` a string, and `filter` an object."""
     bad.expect_refused(graph)
 
 

@@ -39,7 +39,7 @@ LOOKALIKES = {
     "space": ["node", "node "],
     "composition": ["\u00e9", "e\u0301"],
 }
-"""Ends of ids that only resemble each other."""
+"""By kind: ends of two ids that are similar, but not equal."""
 
 SCALARS: dict[str, Any] = {
     "text": "a",
@@ -71,7 +71,7 @@ SECOND_CASE = "case"
 """The key that may be refused, because another key differs from it only in letter case (R138)."""
 
 KEYS = {"cle\u0301": 1, "cl\u00e9": 2, "a.b": 3, "a b": 4}
-"""Ends of keys that may be refused, but not changed (R138)."""
+"""Ends of keys. The adapter may refuse these keys, but must not change them (R138)."""
 
 IDS = {**WORDS, **INJECTIONS}
 """Words that stand in ids."""
@@ -96,7 +96,7 @@ NESTED: dict[str, Any] = {
 @core("GRA-NODE-1")
 @pytest.mark.parametrize("where", WHERE)
 def test_a_node_is_read_back(graph: Graph, where: str) -> None:
-    """Every operation that shows nodes shows a written node: in the default or another namespace, and of a tenant."""
+    """Every operation that shows nodes shows a written node: without a namespace, in a namespace, and for a tenant."""
     graph.require("upsert_nodes")
     sandbox = sandbox_at(graph, where)
     written = sandbox.put(sandbox.node("a"))
@@ -134,7 +134,7 @@ def test_a_node_keeps_its_labels_and_properties(graph: Graph) -> None:
 
 @core("GRA-NODE-12")
 def test_an_id_is_any_text(graph: Graph) -> None:
-    """A node with a word as its id is accepted, not only a node with a UUID."""
+    """A node with a word as its id is accepted; an id need not be a UUID."""
     only_uuids = graph.prerequisites.takes_only_uuids()
     is_right = not only_uuids
     expect.check(is_right, "ids of any text", "a refusal, although the same node with a UUID is accepted", "nodes.0.id")
@@ -143,7 +143,7 @@ def test_an_id_is_any_text(graph: Graph) -> None:
 
 @pytest.mark.requirement("GRA-NODE-2")
 def test_an_update_is_seen(graph: Graph) -> None:
-    """A node that is written four times has the last value, even if an earlier write is repeated under a new key."""
+    """A node has the value of the last of four writes, even if this write repeats the first one under a new key."""
     sandbox = graph.sandbox("upsert_nodes")
     others = sandbox.put(sandbox.node("b"))
     first = sandbox.node("a")
@@ -190,7 +190,7 @@ def test_every_node_of_a_request_is_written(graph: Graph, count: int) -> None:
 @rules("schema GRA-NODE-4, counts GRA-NODE-5")
 @pytest.mark.parametrize("count", [1, 5])
 def test_the_result_of_an_upsert_counts_its_nodes(graph: Graph, requirement: str, count: int) -> None:
-    """Two upserts, of new nodes and of the same nodes again, return valid results that count all and no failures."""
+    """Nodes are upserted twice. Both results are valid under the schema, count all nodes and report no failure."""
     for reply in upsert_twice(graph, count):
         if requirement == "GRA-NODE-4":
             expect_audited("GRA-NODE-4", reply, graph, claim="an upsert to work")
@@ -232,7 +232,7 @@ def test_keys_of_properties_are_read_back_or_refused(graph: Graph) -> None:
 
 @pytest.mark.requirement("GRA-NODE-10")
 def test_nested_properties_are_read_back_or_refused(graph: Graph) -> None:
-    """Lists keep their order and objects their members, unless they are refused; null may become absent."""
+    """Lists and objects come back as they were written, or are refused. A null may be left out."""
     for kind, value in write_and_read_properties(graph, {**NESTED, "null": None}).items():
         right = are_equal_json(value, NESTED.get(kind)) or (kind == "null" and value is ...)
         expect_written(kind, value, right=right)
@@ -351,7 +351,7 @@ def test_concurrent_operations_on_the_same_nodes(graph: Graph, requirement: str)
         check_histories(
             events,
             is_convergent,
-            "each read shows a whole node or none, and the last read shows the last write, or none after a delete",
+            "each read shows a whole node or no node, and the last read shows what the last write or delete left",
         )
         return
     require_strong_consistency(graph)

@@ -24,7 +24,7 @@ from pytest_corpus.suites.graph.support.scenarios.isolation import WHERE, empty_
 from pytest_corpus.suites.shared.claims.replays import send_twice_at_once
 
 ALIKE = {"x": "caf\u00e9", "y": "CAF\u00c9", "z": "cafe\u0301"}
-"""Texts for three kinds, which differ only in letter case or normal form."""
+"""Texts for the kinds x, y and z. They differ only in letter case or normal form."""
 
 LONG = 40
 """The number of ids in a long list."""
@@ -145,7 +145,7 @@ def test_a_deleted_node_is_not_reached(graph: Graph) -> None:
         sandbox.expect_all_show_targets("a", (), "no edge to a deleted node")
     except Violation as violation:
         if by_filter and violation.exchange and Reply(violation.exchange).is_a("VertexNotFound"):
-            raise Blocked("GRA-DELETE-6", "a node that the filter of a delete does not select is gone") from None
+            raise Blocked("GRA-DELETE-6", "a delete by filter removed a node that does not match the filter") from None
         raise
     if "traversal" in graph.readers.for_edges() and graph.capabilities.limit("max_traversal_depth") != 1:
         is_right = not sandbox.reached_nodes("a", max_depth=2)
@@ -237,7 +237,7 @@ def test_a_delete_of_nothing_deletes_nothing(graph: Graph) -> None:
     ("kind", "size", "gone"), [("x", None, "ac"), ("x", 1, "a"), ("none", None, "")], ids=["one", "two", "nothing_fits"]
 )
 def test_a_filter_deletes_the_nodes_that_fit(graph: Graph, kind: str, size: int | None, gone: str) -> None:
-    """A delete with a filter removes exactly the nodes with all its properties, or is refused and removes none."""
+    """A delete with a filter removes exactly the nodes with all properties of the filter, or is refused."""
     sandbox = graph.sandbox("upsert_nodes", "delete_nodes")
     kinds = {"a": ("x", 1), "b": ("y", 1), "c": ("x", 2), "d": ("z", 1)}
 
@@ -265,7 +265,7 @@ def test_a_filter_deletes_the_nodes_that_fit(graph: Graph, kind: str, size: int 
 
 
 def nodes_with_injections(sandbox: GraphSandbox) -> dict[str, tuple[str, words.Item]]:
-    """Return nodes with a value that is harmful if an adapter writes it into a query, each with the property's key."""
+    """Return nodes with a property that does harm in the text of a query, each with the key of this property."""
     values = vocabulary.fill_in(vocabulary.choose(vocabulary.INJECTIONS, 2, ["condition", "expression"]), "w")
     keys = vocabulary.choose({**vocabulary.INJECTIONS, **vocabulary.WORDS}, 2, ["backtick_end"])
     terms = {kind: ("corpus_kind", word) for kind, word in values.items()}
@@ -278,7 +278,7 @@ def nodes_with_injections(sandbox: GraphSandbox) -> dict[str, tuple[str, words.I
 
 @pytest.mark.requirement("GRA-DELETE-6")
 def test_ids_and_a_filter_restrict_each_other(graph: Graph) -> None:
-    """A delete with ids and a filter removes only nodes that both select, or is refused (R131)."""
+    """A delete with ids and a filter is refused, or removes only nodes that both of them select (R131)."""
     sandbox = graph.sandbox("upsert_nodes", "delete_nodes")
     kinds = {"a": "x", "b": "y", "c": "y"}
     nodes = {name: sandbox.node(name, corpus_kind=sandbox.tag + kind) for name, kind in kinds.items()}
@@ -293,7 +293,7 @@ def test_ids_and_a_filter_restrict_each_other(graph: Graph) -> None:
 @pytest.mark.requirement("GRA-DELETE-6")
 @pytest.mark.parametrize("kind", batches.PREDICATES)
 def test_a_predicate_of_a_delete_is_applied_or_refused(graph: Graph, kind: str) -> None:
-    """A filter term that is not a plain value selects only nodes that meet it, or is refused; also with ids (R131)."""
+    """Also with ids, a filter term that is not a plain value is refused or deletes only nodes that meet it (R131)."""
     sandbox = graph.sandbox("upsert_nodes", "delete_nodes")
     values = sandbox.put(
         *(sandbox.node(name, corpus_kind=sandbox.tag, corpus_size=n) for n, name in enumerate("ab", 1))
@@ -345,7 +345,7 @@ def test_a_filter_deletes_the_edges_that_fit(graph: Graph) -> None:
 @pytest.mark.requirement("GRA-DELETE-9")
 @pytest.mark.parametrize("kind", bad_arguments.SPOILED_IDS)
 def test_the_deletes_beside_failed_ones_are_counted(graph: Graph, kind: str) -> None:
-    """If an id of a delete fails, the result counts the deleted nodes and the failed id."""
+    """If a delete fails for one id, the result counts the deleted nodes and the failed id."""
     graph.require("upsert_nodes", "delete_nodes")
     readers, sandbox = graph.readers.for_nodes(), graph.sandbox()
     before = len(sandbox.put(*(sandbox.node(name) for name in "abc")))

@@ -97,7 +97,7 @@ def test_a_query_finds_the_properties_of_an_edge(graph: Graph, edge_reader: str)
 
 @pytest.mark.requirement("GRA-EDGE-3")
 def test_an_update_of_an_edge_is_seen(graph: Graph) -> None:
-    """After an update there is one edge with the id, and with its new values, target and label."""
+    """An updated edge exists once under its id, with its new values, target and label."""
     edge_readers = edges.require_edge_readers(graph)
     sandbox, values = edges.link_nodes(graph)
     edge = sandbox.edge("a", "b", "e", corpus_weight=2)
@@ -150,7 +150,7 @@ def test_every_edge_of_a_request_is_written(graph: Graph) -> None:
 
 @core("GRA-EDGE-8")
 def test_the_result_of_an_upsert_of_edges_is_of_the_schema(graph: Graph) -> None:
-    """An upsert of new or existing edges has a result of the schema with true counts."""
+    """An upsert of new or existing edges has a result that is valid under the schema and has true counts."""
     sandbox = graph.sandbox("upsert_nodes", "upsert_edges")
     sandbox.put(sandbox.node("a"), sandbox.node("b"))
     edges = [sandbox.edge("a", "b"), sandbox.edge("b", "a")][: graph.items_per_request]

@@ -66,7 +66,7 @@ class Write:
     [*((name, "default") for name in MUTATING), ("upsert_nodes", "tenant"), ("delete_nodes", "namespace")],
 )
 def test_a_replay_changes_nothing(graph: Graph, name: str, where: str) -> None:
-    """A write that was undone changes nothing when it is sent again with its key, and is answered as before."""
+    """The replay of a write that was undone changes nothing, and has the same answer as the write."""
     sandbox = sandbox_at(graph, where)
     write = Write(graph, sandbox, name)
     key, first = replays.send_first(partial(sandbox.call, name, write.args))
@@ -112,7 +112,7 @@ def test_a_write_that_is_sent_twice_at_once_is_carried_out_once(graph: Graph, ki
 @pytest.mark.requirement("COM-IDEM-7")
 @pytest.mark.parametrize("name", ["upsert_nodes", "delete_edges", "transaction"])
 def test_a_write_that_is_sent_twice_at_once_asks_the_provider_once(graph: Graph, name: str) -> None:
-    """Two concurrent calls of one write under one key reach a slow provider once."""
+    """If a write is sent twice concurrently under one key, a slow provider gets one call."""
     sandbox = graph.sandbox()
     place = {} if name in MANY else sandbox.namespace_arg
     args = {**place, **Write(graph, sandbox, name).args}
@@ -134,7 +134,7 @@ APART = [
     *(("namespaces", name, "COM-IDEM-1") for name in ("upsert_nodes", "batch")),
     *(("tenants", name, "COM-IDEM-2") for name in MUTATING),
 ]
-"""The difference between two writes with one key, the write, and the requirement that both are carried out."""
+"""Two writes under one key: their difference, the operation, and the requirement that both are carried out."""
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_a_key_with_another_value_is_another_write(graph: Graph) -> None:
 
 @pytest.mark.requirement("COM-IDEM-8")
 def test_keys_that_resemble_each_other_are_two(graph: Graph) -> None:
-    """A write is carried out even if it was made before under keys that differ only in letter case or a sign."""
+    """A write is carried out even after the same write under similar keys: other letter case, punctuation or space."""
     sandbox = graph.sandbox("upsert_nodes")
     early, late = sandbox.node("a"), sandbox.node("a")
     *others, key = similar_key_contexts()

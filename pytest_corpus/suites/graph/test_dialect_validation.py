@@ -61,7 +61,7 @@ def test_every_listed_dialect_is_answered(graph: Graph, operation: str) -> None:
 
 @pytest.mark.requirement("GRA-DIALECT-2")
 def test_every_listed_dialect_follows_edges(graph: Graph) -> None:
-    """A query in each listed dialect finds the target of an edge with one label, and no target of another label."""
+    """In each listed dialect, a query for edges with one label finds the target of such an edge, and no other."""
     graph.require("query")
     expect.applicable(len(graph.dialects.known) >= 2, "only one dialect is listed, and other tests follow edges in it")
     sandbox, values = edges.link_nodes_for_reader(graph, "query")

@@ -171,7 +171,10 @@ def test_a_parameter_keeps_its_type(graph: Graph, operation: str) -> None:
             if kind == digits:
                 lost = queries.find_values(sandbox, operation, key, purpose="typed", rank=queries.TYPED[kind])
                 expect.check(
-                    not lost, "a text of digits not to find a node with a number", f"{len(lost or ())} nodes", "records"
+                    not lost,
+                    "no node with a number, because the parameter is a text",
+                    f"{len(lost or ())} nodes",
+                    "records",
                 )
             continue
         found = sandbox.query_values(operation, "typed", wanted=key, rank=queries.TYPED[kind])
@@ -192,7 +195,7 @@ def test_a_query_that_matches_nothing_succeeds(graph: Graph, purpose: str, opera
 @pytest.mark.core
 @deciding("operation", query="GRA-QUERY-6", stream_query="GRA-STREAM-5")
 def test_a_text_that_is_not_a_query_is_refused(graph: Graph, operation: str) -> None:
-    """Texts that are not valid in the dialect are BAD_REQUEST, every time, and a stream of them has no data."""
+    """A text that is not valid in the dialect is always refused with BAD_REQUEST. A stream then has no data."""
     graph.require(operation)
     for args, reply in queries.send_broken_queries(graph):
         with expect.resting_on("GRA-QUERY-6") if operation == "stream_query" else nullcontext():
@@ -328,7 +331,7 @@ def test_a_result_names_what_was_asked_for(graph: Graph) -> None:
 
 
 TIMED = {"claimed": "GRA-QUERY-13", "published": "GRA-QUERY-20"}
-"""The requirement on a `timeout_ms` that capabilities claim, and the requirement on every adapter (R118)."""
+"""For `timeout_ms`: the requirement on adapters that claim it, and the requirement on all adapters (R118)."""
 
 TIMEOUT_MS = 50
 """The `timeout_ms` of a query whose provider never answers."""

@@ -18,7 +18,7 @@ from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArgume
 from pytest_corpus.suites.graph.support.scenarios.edges import LOOP
 
 STARTS = 30
-"""The number of start nodes in a long list, if as many nodes are written at once."""
+"""The largest number of unconnected start nodes in a long list."""
 
 
 @core("GRA-TRAV-1")
@@ -214,7 +214,7 @@ def test_an_unknown_start_node_adds_nothing(graph: Graph, known: str) -> None:
 @pytest.mark.core
 @arguments_of("GRA-TRAV-12", "GRA-TRAV-16")
 def test_arguments_of_a_traversal_are_checked(graph: Graph, bad: BadArguments) -> None:
-    """`start_nodes` must be a list of ids, `max_depth` an integer from 1 on, `direction` one of three words."""
+    """`start_nodes` must be a list of ids, `max_depth` a positive integer, and `direction` one of three words."""
     bad.expect_refused(graph)
 
 

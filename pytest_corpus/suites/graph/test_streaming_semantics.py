@@ -24,7 +24,7 @@ def test_chunks_are_of_the_schema(graph: Graph) -> None:
 @rules("every_record GRA-STREAM-2, one_terminal COM-STREAM-7, ends COM-STREAM-6")
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 40])
 def test_a_stream_of_any_length_is_complete(graph: Graph, requirement: str, count: int) -> None:
-    """Streams of no, one or many records have each record once, and end with exactly one terminal frame."""
+    """A stream of any number of records, even none, has each record once and ends with exactly one terminal frame."""
     stream, written, found = queries.stream_nodes(graph, count)
     if requirement != "GRA-STREAM-2":
         expect_audited(requirement, stream, graph)

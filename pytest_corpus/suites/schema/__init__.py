@@ -2,6 +2,6 @@
 
     pytest --pyargs pytest_corpus.suites.schema
 
-``CORPUS_SCHEMAS_ROOT`` and ``CORPUS_GOLDEN_ROOT`` name other folders than the shipped ones. Both the files that the
-plugin lists and the files in the folders are tested, so a missing, renamed or unlisted file fails (R41).
+``CORPUS_SCHEMAS_ROOT`` and ``CORPUS_GOLDEN_ROOT`` can name folders that are tested instead of the shipped ones. All
+files that the plugin lists and all files in the folders are tested, so a missing, renamed or unlisted file fails (R41).
 """

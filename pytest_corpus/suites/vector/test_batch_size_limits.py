@@ -24,10 +24,10 @@ from pytest_corpus.suites.vector.support.scenarios.checks import expect_count, e
 from pytest_corpus.suites.vector.support.shared import Item
 
 MOST_VECTORS = 5_000
-"""A larger batch is not sent, even if the stated limit is higher."""
+"""A batch of more vectors is not sent, even if the stated limit is higher."""
 
 MOST_NUMBERS = 2_000_000
-"""A batch with more numbers is not sent either."""
+"""A batch with more numbers in all its vectors is not sent."""
 
 MANY = 12
 """The number of queries in a long batch: more than ten, so that sorting the indexes as texts changes their order."""
@@ -79,7 +79,7 @@ def test_a_batch_that_is_too_large_is_refused(vector: Vector, requirement: str) 
             continue
         expect.readable(reply)
         with expect.resting_on("VEC-LIMIT-2"):
-            expect.check(reply.is_error, "a batch that is too large to be refused", str(reply))
+            expect.check(reply.is_error, "a refusal of a batch that is too large", str(reply))
         if requirement == "VEC-LIMIT-3":
             look_at(*shown_by)
             expect.check({*found} == {held["id"]}, "no vector of a refused batch", f"{len(found)} vectors")
@@ -94,7 +94,7 @@ def test_a_batch_that_is_too_large_is_refused(vector: Vector, requirement: str) 
 
 @remembered
 def send_too_large(vector: Vector, most: int) -> tuple[Item, list[Reply], dict[str, Mapping[str, Any]], list[Exchange]]:
-    """Send batches above the limit; return a stored vector, the answers, the content and the queries that show it."""
+    """Send batches above the limit; return a stored vector, the answers, and the content with the queries for it."""
     held = vector.item(90)
     sandbox = vector.sandbox(held)
     replies = [sandbox.upsert(*make_batch(vector, most + more)) for more in (1, 7)]
@@ -139,7 +139,7 @@ def test_the_refusal_of_too_many_matches_gives_the_limit(vector: Vector) -> None
 
 @rules("refused_or_stored VEC-LIMIT-8, not_stored VEC-LIMIT-14")
 def test_a_batch_where_batches_are_denied(vector: Vector, requirement: str) -> None:
-    """If batches are denied, two vectors in a request are both stored, or refused; they should be refused."""
+    """If batches are denied, a request with two vectors stores both or is refused; it should be refused."""
     expect.applicable(vector.capabilities.flag("supports_batch_operations") is False, "batch operations are not denied")
     vector.require("upsert")
     items = [vector.item(20), vector.item(110)]
@@ -148,9 +148,7 @@ def test_a_batch_where_batches_are_denied(vector: Vector, requirement: str) -> N
     if requirement == "VEC-LIMIT-14":
         expect.readable(reply)
         stored = reply.is_success and all(item["id"] in sandbox.contents() for item in items)
-        expect.check(
-            not stored, "the batch not to be stored while capabilities deny batch operations", "both vectors stored"
-        )
+        expect.check(not stored, "no stored batch, because capabilities deny batch operations", "both vectors stored")
         return
     expect.either(reply, "NotSupported", "BadRequest")
     if reply.is_error:
@@ -186,7 +184,7 @@ def can_take_long_batch(vector: Vector) -> bool:
 
 
 def long_batch_size(vector: Vector) -> int:
-    """Return a number of queries for a long batch that is surely not too long."""
+    """Return the number of queries for a long batch that the adapter certainly accepts."""
     return min(vector.limits.most_in_batch or MANY, MANY if can_take_long_batch(vector) else FEW)
 
 
@@ -337,7 +335,7 @@ def test_a_batch_sees_what_was_written_since(vector: Vector) -> None:
 
 @pytest.mark.requirement("VEC-MULTI-5")
 def test_a_batch_on_an_unknown_namespace_is_refused(vector: Vector) -> None:
-    """A namespace that was never created is an error for a batch of queries too."""
+    """A batch of queries on a namespace that was never created is an error."""
     vector.features.require_namespaces("query", "batch_query")
     where = {"namespace": vector.new_name("nowhere")}
     expect.refusal(vector.call("batch_query", {"queries": [{**vector.query_args(), **where}], **where}), "BadRequest")

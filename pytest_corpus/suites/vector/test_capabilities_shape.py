@@ -21,7 +21,7 @@ LIMITS = ("dimension", "max_dimensions", "max_batch_size", "max_top_k", "max_fil
 
 @pytest.mark.requirement("VEC-CAP-1")
 def test_metrics_are_advertised(vector: Vector) -> None:
-    """A key of capabilities on metrics names at least one metric of the protocol."""
+    """Capabilities name at least one metric of the protocol under a key for metrics."""
     look_at_capabilities(vector.capabilities)
     stated = list(metrics_of(vector.capabilities.document))
     is_right = any(map(canonical_metric, stated))
@@ -73,7 +73,7 @@ def test_a_stated_limit_is_a_positive_whole_number(vector: Vector, name: str) ->
 
 
 def metrics_of(document: Mapping[str, Any]) -> Iterator[str]:
-    """Return every word under a key on metrics, in any spelling and nesting."""
+    """Return every word in capabilities under a key that contains `metric`."""
     for section in ("", *SECTIONS, "extensions"):
         holder = document.get(section) if section else document
         for key, value in holder.items() if isinstance(holder, Mapping) else ():

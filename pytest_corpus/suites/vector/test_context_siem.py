@@ -55,7 +55,7 @@ from pytest_corpus.text.values import are_equal_json
 
 @pytest.mark.requirement("COM-CTX-6")
 def test_one_context_flows_over_all_components(vector: Vector) -> None:
-    """One context carries a flow: records of a graph are completed, embedded, searched for and stored."""
+    """One context works for a graph query, a completion, its embedding, a vector query and an upsert."""
     vector.require("upsert", "query")
     ctx = flow.shared_context(vector.settings.edition)
     numbers = flow.embed_flow(vector, ctx)
@@ -135,7 +135,7 @@ def test_another_upsert_under_the_same_key_is_another_request(vector: Vector, di
 
 @pytest.mark.requirement("COM-IDEM-8")
 def test_keys_that_resemble_each_other_are_two(vector: Vector) -> None:
-    """A write is carried out even if it was made before under keys that differ only in letter case or a sign."""
+    """A write is carried out even after the same write under similar keys: other letter case, punctuation or space."""
     sandbox = vector.sandbox()
     early = vector.item(20, {"kind": "early"})
     late = {**early, "metadata": {"kind": "late"}}
@@ -177,7 +177,7 @@ def test_another_query_under_the_same_key_has_its_own_answer(vector: Vector, ope
 
 @pytest.mark.requirement("COM-IDEM-1")
 def test_one_key_of_two_operations_is_two_requests(vector: Vector) -> None:
-    """A created namespace is deleted by a `delete_namespace` with the same key and the same arguments."""
+    """A `delete_namespace` deletes a namespace that was created with the same key and the same arguments."""
     vector.features.require_namespaces("create_namespace", "delete_namespace", "query")
     args, key = vector.namespace_args(), new_key_context()
     expect.success(vector.call("create_namespace", args, key), "a namespace")
@@ -196,7 +196,7 @@ def is_existing_namespace(vector: Vector, reply: Reply) -> bool:
 
 @pytest.mark.requirement("COM-IDEM-2")
 def test_a_key_of_another_tenant_reaches_the_provider(vector: Vector) -> None:
-    """The same write under the same key of another tenant is carried out, even if tenants share their data."""
+    """If two tenants send the same write under the same key, both reach the provider, even if tenants share data."""
     vector.require("query", "upsert", "delete")
     vector.faults.provider_op("upsert")
     vector.faults.provider_op("delete")
@@ -232,7 +232,7 @@ def test_a_key_of_another_tenant_reaches_the_provider(vector: Vector) -> None:
 @pytest.mark.requirement("COM-IDEM-2")
 @pytest.mark.parametrize("like", vocabulary.ALIKE, ids=["letters", "signs", "normal_forms"])
 def test_a_key_of_another_tenant_is_another_write(vector: Vector, like: tuple[str, str]) -> None:
-    """The same write under the same key of two tenants is carried out for each of them (R126)."""
+    """If two tenants send the same write under the same key, the write is carried out for each of them (R126)."""
     added, gone, filtered = vector.item(40), vector.item(90, {"kind": "other"}), vector.item(140, {"kind": "first"})
     places = checks.two_tenants(vector, like=like)
     writes = {"upsert": added}
@@ -361,7 +361,7 @@ def request_of(vector: Vector, sandbox: VectorSandbox, write: str, item: dict[st
 @rules("once COM-IDEM-4, once_at_the_provider COM-IDEM-7")
 @pytest.mark.parametrize("name", ["upsert", "delete"])
 def test_a_write_that_is_sent_twice_at_once_is_carried_out_once(vector: Vector, requirement: str, name: str) -> None:
-    """Two concurrent calls of one write under one key have one answer, and reach a slow provider once."""
+    """If a write is sent twice concurrently under one key, the answers are equal and a slow provider gets one call."""
     vector.require("query", name)
     if requirement == "COM-IDEM-7":
         vector.faults.provider_op(name)
@@ -376,7 +376,7 @@ def test_a_write_that_is_sent_twice_at_once_is_carried_out_once(vector: Vector, 
 
 @remembered
 def send_twice_at_once(vector: Vector, name: str) -> tuple[list[Any], int]:
-    """Send a write twice at once; return the results, and the number of its calls of a slow provider."""
+    """Send a write twice concurrently; return the results, and how often the write reached a slow provider."""
     op, item = None, cached(vector, "sent twice", lambda: vector.item(40))
     with suppress(Undecided):
         op = vector.faults.provider_op(name)

@@ -28,12 +28,12 @@ MERGED_S = 0.3
 
 
 LIKE = {"upsert": ("", "colon"), "delete": ("composed", "decomposed"), "delete_many": ("", "trailing_blank")}
-"""The kinds of the names of two tenants, by the change that one of them makes; empty for a plain name."""
+"""By change of the second tenant: the kinds of both tenants' names. An empty kind is a plain name."""
 
 
 @rules("claimed COM-TENANT-1, unclaimed COM-TENANT-3")
 def test_one_tenant_does_not_find_what_another_wrote(vector: Vector, requirement: str) -> None:
-    """A tenant does not find another tenant's vectors in a namespace of the same name, with or without a claim."""
+    """A tenant does not find another tenant's vectors in a namespace of the same name, even without a claim."""
     item, own = vector.item(40, {"kind": "a"}), vector.item(120, {"kind": "a"})
     one, other = checks.two_tenants(vector, item, claimed=requirement == "COM-TENANT-1")
     asked: list[dict[str, Any]] = [{}]
@@ -60,7 +60,7 @@ def test_one_tenant_does_not_find_what_another_wrote(vector: Vector, requirement
 @pytest.mark.requirement("COM-TENANT-1")
 @pytest.mark.parametrize("change", LIKE)
 def test_one_tenant_does_not_change_what_another_wrote(vector: Vector, change: str) -> None:
-    """If a tenant writes or deletes by an equal id, filter or namespace, the other tenant's vectors do not change."""
+    """A tenant's vectors do not change if another tenant writes or deletes by the same id, filter or namespace."""
     require_tenants(vector)
     item = vector.item(40, {"kind": "a"})
     one, other = checks.two_tenants(vector, item, like=LIKE[change])

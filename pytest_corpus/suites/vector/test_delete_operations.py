@@ -37,7 +37,7 @@ WRONG_DELETES: dict[str, dict[str, Any]] = {
     "id_number_first": {"ids": [7, ...]},
     "id_number_last": {"ids": [..., 7]},
 }
-"""Arguments of a delete by ids with a wrong type in them; `...` stands for an existing id."""
+"""Arguments of a delete by ids. An argument or an id has a wrong type. `...` stands for an existing id."""
 
 NOTHING: dict[str, dict[str, Any]] = {
     "nothing": {},
@@ -61,13 +61,13 @@ STRANGE: tuple[dict[str, Any], ...] = ({"kind": {"$no_such_operator": "a"}}, {"k
 
 
 def four_vectors(vector: Vector) -> tuple[VectorSandbox, list[dict[str, Any]]]:
-    """Return a sandbox with four vectors, two of either kind."""
+    """Return a sandbox with four vectors, two of each kind."""
     items = four_items(vector)
     return vector.sandbox(*items), items
 
 
 def four_items(vector: Vector) -> list[dict[str, Any]]:
-    """Return four vectors, two of either kind."""
+    """Return four vectors, two of each kind."""
     return [
         vector.item(degrees, {"kind": kind, "part": number})
         for number, (degrees, kind) in enumerate(((15, "a"), (60, "b"), (105, "a"), (150, "b")))
@@ -91,7 +91,7 @@ def test_a_delete_is_answered_with_its_counts(vector: Vector) -> None:
 
 @core("VEC-DELETE-2")
 def test_a_deleted_vector_is_not_found(vector: Vector) -> None:
-    """After the answer to its deletion, a vector is not found in any way, not even by queries that were sent before."""
+    """After the answer to a delete, no query finds the deleted vector, not even a query that found it before."""
     sandbox, items = four_vectors(vector)
     sandbox.require_distinguishable(5)
     batched: list[dict[str, Any]] = [{"by": "batch_query"}] if vector.works("batch_query") else []
@@ -130,7 +130,7 @@ LONG = 40
 
 @core("VEC-DELETE-3")
 def test_every_id_of_a_list_is_deleted(vector: Vector) -> None:
-    """All vectors of a list are deleted, from the first to the last, even after many unknown ids if accepted."""
+    """A delete removes every vector of its list, even after many unknown ids, if these are accepted."""
     vector.limits.require_batch_of()
     items = [vector.item(10 + 14 * number) for number in range(12)]
     sandbox = vector.sandbox(*items)
@@ -142,7 +142,7 @@ def test_every_id_of_a_list_is_deleted(vector: Vector) -> None:
     expect.success(reply, "the deletion")
     found = sandbox.contents()
     left = sum(name in found for name in doomed)
-    expect.check(not left, "all deleted vectors to be gone", f"{left} of {len(doomed)} are there")
+    expect.check(not left, "all deleted vectors to be gone", f"{left} of {len(doomed)} are still there")
 
 
 @core("VEC-DELETE-4")
@@ -179,7 +179,7 @@ def test_a_delete_leaves_all_others(vector: Vector) -> None:
 @pytest.mark.core
 @rules("removes VEC-DELETE-5, leaves VEC-DELETE-6")
 def test_a_delete_by_filter_removes_what_meets_it(vector: Vector, requirement: str) -> None:
-    """All vectors that match the filter are deleted, even many; vectors with another value or without one stay."""
+    """All vectors that match the filter are deleted, even many. Vectors with another value or no value stay."""
     vector.features.require_filter_deletes()
     kept = [vector.item(170, {"kind": "A"}), vector.item(175), vector.item(165, {"part": 1})]
     items = [vector.item(5 + 6 * number, {"kind": "a", "part": number}) for number in range(25)]
@@ -194,7 +194,7 @@ def test_a_delete_by_filter_removes_what_meets_it(vector: Vector, requirement: s
     expect.success(sandbox.delete(filter={"kind": "a"}), "a delete by filter")
     found = sandbox.ids(items[0]["vector"], 5), sandbox.ids(items[0]["vector"], 5, filter={"kind": "a"})
     left = {item["id"] for item in items} & {*found[0], *found[1]}
-    expect.check(not left, "all deleted vectors to be gone", f"at least {len(left)} of {len(items)} are there")
+    expect.check(not left, "all deleted vectors to be gone", f"at least {len(left)} of {len(items)} are still there")
 
 
 def expect_delete_by_unusual_word(vector: Vector, sandbox: VectorSandbox, kept: Sequence[Item]) -> None:
@@ -216,7 +216,7 @@ def expect_delete_by_unusual_word(vector: Vector, sandbox: VectorSandbox, kept: 
 
 @pytest.mark.requirement("VEC-DELETE-6")
 def test_what_meets_a_part_of_a_delete_stays(vector: Vector) -> None:
-    """A delete with ids and a filter is refused, or removes only vectors that both select (R131)."""
+    """A delete with ids and a filter is refused, or removes only vectors that both of them select (R131)."""
     vector.features.require_filter_deletes()
     sandbox, items = four_vectors(vector)
     reply = sandbox.delete(ids=[items[0]["id"]], filter={"kind": "b"})

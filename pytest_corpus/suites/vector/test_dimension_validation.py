@@ -50,7 +50,7 @@ def test_an_upsert_of_another_dimension_is_a_mismatch(vector: Vector) -> None:
 
 @pytest.mark.requirement("VEC-DIM-1")
 def test_the_default_namespace_has_its_dimensions_too(vector: Vector) -> None:
-    """After a vector in the default namespace, a vector of another length there is refused or reported."""
+    """If the default namespace has a vector, a vector of another length is refused there, or reported as failed."""
     expect.applicable(vector.has_namespaces, "there is only one namespace, and other tests cover it")
     vector.require("upsert")
     first = vector.call("upsert", {"vectors": [vector.item(30)]})
@@ -66,7 +66,7 @@ def test_the_default_namespace_has_its_dimensions_too(vector: Vector) -> None:
 @pytest.mark.core
 @rules("query VEC-DIM-2, batch VEC-DIM-3")
 def test_a_query_of_another_dimension_is_a_mismatch(vector: Vector, requirement: str) -> None:
-    """A query with a longer or shorter vector is refused, also at either end of a batch."""
+    """A query with a longer or shorter vector is refused, also as the first or the last query of a batch."""
     operation, good = "query" if requirement == "VEC-DIM-2" else "batch_query", vector.requests.minimal("query")
     vector.require("query", operation)
     filtered = [{**good, "filter": {"kind": "home"}}] if operation == "query" and vector.features.filters_work() else []
@@ -79,7 +79,7 @@ def test_a_query_of_another_dimension_is_a_mismatch(vector: Vector, requirement:
 
 @pytest.mark.requirement("VEC-DIM-4")
 def test_a_vector_of_another_dimension_is_not_stored(vector: Vector) -> None:
-    """A vector is not cut or padded: a new id is not stored, and a known id keeps its components and metadata."""
+    """A vector of a wrong length is never stored, cut or padded. A known id keeps its components and metadata."""
     held = vector.item(30, {"kind": "kept"})
     sandbox = vector.sandbox(held)
     for wrong in wrong_lengths(vector, 120):

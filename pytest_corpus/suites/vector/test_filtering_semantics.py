@@ -42,7 +42,7 @@ ODD_OPERANDS: tuple[dict[str, Any], ...] = (
 """Terms whose operand has the wrong type for the operator, or whose operator is unknown."""
 
 LARGE = 2**53
-"""The last integer that a double distinguishes from the next one."""
+"""The first integer whose successor a double cannot represent."""
 
 SCALARS: dict[str, tuple[Any, Any]] = {
     "whole": (7, 8),
@@ -91,22 +91,22 @@ HELD: dict[str, tuple[tuple[dict[str, Any] | None, ...], tuple[tuple[dict[str, A
         tuple(({key_of(number): pair[0]}, (0,)) for number, pair in enumerate(TYPES)),
     ),
 }
-"""By requirement: the metadata of vectors, and filters with the indexes of the matching metadata."""
+"""By requirement: the metadata of each vector, and filters. Each filter has the indexes of the matching vectors."""
 
 MIXED: tuple[Any, ...] = ("a", "ab", "b a", 7, 70, ["a", "b"], None, True)
 """The values under one key, in the order of the directions of the vectors."""
 
 UNPRINTABLE = ("nul", "newline", "tab", "long")
-"""The kinds of words that are left out if one value contains several words."""
+"""The kinds of words that are left out of values with several words."""
 
 MOST_TERMS = 2000
 """A filter of more terms is not sent."""
 
 CROWDS = (45, 400)
-"""Numbers of vectors that do not meet a filter: more than the usual `ef_search`, and enough for an index to be used."""
+"""Numbers of vectors that do not meet a filter. 45 exceeds the usual `ef_search`; 400 are enough to use an index."""
 
 MOST_BATCHES = 50
-"""Vectors that need more upserts are not written."""
+"""The suite does not write vectors that need more upserts than this."""
 
 
 def matching_items(sandbox: VectorSandbox, wanted: Any, items: Sequence[Item], *refusals: str) -> list[Item] | None:
@@ -146,7 +146,7 @@ def expect_exact_matches(
 def test_just_what_meets_the_filter_matches(vector: Vector, requirement: str) -> None:
     """A filter selects exactly the vectors that satisfy all its terms; a filter without terms selects all vectors."""
     if requirement == "VEC-FILTER-1" and not vector.features.accepts_filters:
-        raise NotApplicable("filters are answered with NOT_SUPPORTED, and not claimed")
+        raise NotApplicable("filters are not claimed, and they are answered with NOT_SUPPORTED")
     if requirement == "VEC-FILTER-3":
         vector.limits.require_two_terms()
     if requirement != "VEC-FILTER-1":
@@ -192,7 +192,7 @@ def test_a_filter_compares_whole_values(vector: Vector, requirement: str) -> Non
 
 
 def may_be_refused(value: Any) -> bool:
-    """True for values that a filter may refuse: texts with other characters than letters and digits, huge integers."""
+    """True for values that a filter may refuse: huge integers, and texts with anything but letters and digits."""
     if isinstance(value, str):
         return not (value.isascii() and value.isalnum())
     return isinstance(value, int) and abs(value) > LARGE
@@ -252,7 +252,7 @@ def test_the_filter_applies_before_the_cut(vector: Vector) -> None:
 
 @pytest.mark.requirement("VEC-FILTER-2")
 def test_a_crowd_does_not_push_out_what_meets_the_filter(vector: Vector) -> None:
-    """A filter finds its matches, written before or after many nearer vectors that do not match."""
+    """A filter finds its matches among many nearer vectors that do not match, whichever were written first."""
     vector.features.require_filters()
     expect.applicable(
         not vector.limits.filters_after_search, "capabilities say that filters are applied after the search"

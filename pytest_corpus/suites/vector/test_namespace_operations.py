@@ -72,7 +72,7 @@ def test_a_namespace_that_was_deleted_can_be_created_again(vector: Vector) -> No
 
 @core("VEC-NS-2")
 def test_one_namespace_is_not_found_in_another(vector: Vector) -> None:
-    """Namespaces with vectors of the same directions each return only their own vectors, also with similar names."""
+    """Each namespace returns only its own vectors, even if vectors and names of other namespaces are similar."""
     vector.features.require_namespaces("query")
     kinds = ("long", *FIRST_SIMILAR, "trailing_blank", "longer", "colon")
     name, long, *similar = similar_names(vector.new_name("n"), len(kinds), kinds)
@@ -113,7 +113,7 @@ def test_the_same_id_in_two_namespaces_is_two_vectors(vector: Vector) -> None:
 
 @core("VEC-NS-4")
 def test_a_deleted_namespace_holds_nothing(vector: Vector) -> None:
-    """A deleted namespace has no matches or is an error; a new one of its name is empty, even for repeated queries."""
+    """A query on a deleted namespace fails or finds nothing. If its name is used again, only new vectors are found."""
     vector.features.require_namespaces("delete_namespace")
     items = [vector.item(20), vector.item(110)]
     sandbox, asked = sandbox_with_unusual_name(vector, 3, *items), items[0]["vector"]
@@ -190,7 +190,7 @@ def test_each_namespace_keeps_its_own_metric(vector: Vector) -> None:
 
 @pytest.mark.requirement("VEC-NS-9")
 def test_without_a_namespace_the_default_one_is_meant(vector: Vector) -> None:
-    """A vector without a namespace is found without a namespace and in `default`, and nowhere else."""
+    """Upserts, queries and deletes without a namespace use the namespace `default`, and no other."""
     item = vector.item(70)
     if not vector.has_namespaces:
         sandbox = vector.sandbox(item)
@@ -239,7 +239,7 @@ def test_a_namespace_without_a_metric_can_be_used(vector: Vector, given: dict[st
 @pytest.mark.requirement("VEC-NS-10")
 @pytest.mark.parametrize("name", ["create_namespace", "delete_namespace"])
 def test_a_success_speaks_of_the_namespace_that_was_asked_for(vector: Vector, name: str) -> None:
-    """The result is an object without `success: false` and without another namespace."""
+    """The result is an object. It has neither `success: false` nor the name of another namespace."""
     vector.features.require_namespaces(name)
     args = vector.requests.minimal(name)
     with expect.resting_on("VEC-NS-1"):
@@ -260,7 +260,7 @@ def test_a_metric_that_is_not_offered(vector: Vector, requirement: str) -> None:
 
 @pytest.mark.requirement("VEC-NS-6")
 def test_a_namespace_whose_creation_was_refused_is_unknown(vector: Vector) -> None:
-    """If a metric or a dimension is refused, no namespace is created, so a query of it is refused too (R14)."""
+    """If its metric or dimension is refused, a namespace does not exist, so a query on it is refused too (R14)."""
     vector.require("query")
     replies = [
         *create_with_other_metrics(vector),

@@ -87,7 +87,7 @@ def test_there_are_top_k_matches(vector: Vector, requirement: str) -> None:
 
 @pytest.mark.requirement("VEC-QUERY-3")
 def test_an_id_is_in_the_matches_once(vector: Vector) -> None:
-    """Two items with one id in one upsert, and one of them again in the next upsert, are one match."""
+    """A query returns an id once, although two upserts contain it, one of them twice."""
     first = vector.item(40)
     sandbox = vector.sandbox()
     for batch in ((first, {**first, "metadata": {"kind": "last"}})[: vector.limits.most_in_batch or 2], (first,)):
@@ -99,7 +99,7 @@ def test_an_id_is_in_the_matches_once(vector: Vector) -> None:
 @pytest.mark.requirement("VEC-QUERY-19")
 @pytest.mark.parametrize(("many", "deleted"), [(30, 0), (200, 100)], ids=["all_there", "half_deleted"])
 def test_an_approximate_search_finds_nearly_all(vector: Vector, many: int, deleted: int) -> None:
-    """Over many plain queries, nine tenths of the best ten vectors are found, also after half were deleted."""
+    """Many plain queries find nine tenths of the ten best vectors, even after half of the vectors were deleted."""
     expect.applicable(vector.limits.is_approximate, "capabilities state no approximate search")
     vector.features.require_direction()
     vector.require("query", *(["delete"] if deleted else []))
@@ -139,7 +139,7 @@ def test_the_matches_are_the_best_of_all(vector: Vector, count: int) -> None:
 
 @rules("result VEC-QUERY-6, match VEC-QUERY-18")
 def test_an_answer_names_the_namespace_that_was_asked(vector: Vector, requirement: str) -> None:
-    """The `namespace` of a result, and of a match that has one, is the namespace of the request."""
+    """A result names the namespace of the request, and so does each match that names a namespace."""
     vector.features.require_namespaces()
     places = [five_directions(vector)[0], cached(vector, "another namespace", lambda: vector.sandbox(vector.item()))]
     for number, sandbox in enumerate(places):
@@ -155,7 +155,7 @@ def test_an_answer_names_the_namespace_that_was_asked(vector: Vector, requiremen
 @pytest.mark.core
 @rules("there VEC-QUERY-7, left_out VEC-QUERY-16")
 def test_metadata_are_in_the_matches(vector: Vector, requirement: str) -> None:
-    """Each match has the metadata that were stored under its id, with or without a filter, unless they are left out."""
+    """Each match has the metadata of its id, with or without a filter. `include_metadata` false leaves them out."""
     sandbox, items = five_directions(vector)
     asked: list[dict[str, Any]] = [{}, {"include_metadata": True}, {"include_vectors": True}]
     for more in asked if requirement == "VEC-QUERY-7" else [{"include_metadata": False}]:
@@ -174,14 +174,14 @@ def test_metadata_are_in_the_matches(vector: Vector, requirement: str) -> None:
 
 
 def find_all(sandbox: VectorSandbox, **args: Any) -> dict[str, Mapping[str, Any]]:
-    """Return the matches of a query for five vectors by id; an approximate search gets a query for each vector."""
+    """Query for five vectors and return the matches by id. An approximate search gets a query for each vector."""
     if sandbox.vector.limits.is_approximate:
         return sandbox.contents(**args)
     return {id_of(match): match for match in sandbox.matches(None, 5, **args)}
 
 
 def expect_all_found(vector: Vector, found: Iterable[str], items: Sequence[Item]) -> None:
-    """Check that as many of these vectors are found as a query may return."""
+    """Check that all of these vectors are found, or as many as one query may return."""
     missing = vector.limits.cap_matches(len(items)) - len({item["id"] for item in items} & set(found))
     with expect.resting_on("VEC-QUERY-3"):
         expect.check(missing <= 0, f"{len(items)} different matches", f"{missing} fewer", "result.matches")

@@ -72,7 +72,7 @@ def test_a_bad_argument_is_refused(vector: Vector, requirement: str) -> None:
 
 
 def arguments(vector: Vector, place: str, key: str, value: Any, *, at_end: bool) -> dict[str, Any]:
-    """Return the arguments of a request with one bad value; in a batch, in the first or last query."""
+    """Return the arguments of a request with one bad value. In a batch, the first or the last query has it."""
     if place == "item":
         return {"vectors": [replace_value(vector.item(), key, value)], **vector.requests.scratch_namespace_arg}
     if place == "batched":
@@ -87,8 +87,8 @@ def arguments(vector: Vector, place: str, key: str, value: Any, *, at_end: bool)
 def replace_value(args: Mapping[str, Any], key: str, value: Any) -> dict[str, Any]:
     """Return arguments with another value.
 
-    A list of components is repeated to the length of the vector. If it begins with `...` (a good component), the
-    repetition ends with the last component of the list.
+    For a vector, the list is repeated to the right length. If the list begins with `...` (a good component), the vector
+    ends with the last component of the list.
     """
     if key == "vector" and isinstance(value, list) and value:
         right = args[key]

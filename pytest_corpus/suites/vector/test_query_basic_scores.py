@@ -23,7 +23,7 @@ HUGE = 1e200
 @pytest.mark.core
 @rules("cosine VEC-SCORE-1, euclidean VEC-SCORE-2, dot VEC-SCORE-3")
 def test_the_best_match_comes_first(vector: Vector, requirement: str) -> None:
-    """Vectors that each metric ranks differently, and random vectors, have the order of the namespace's metric."""
+    """Matches have the order of the namespace's metric, also for vectors that other metrics rank differently."""
     for ranking in rankings(vector, METRICS[int(requirement[-1]) - 1]):
         ranking.expect_order()
 
@@ -51,7 +51,7 @@ def test_the_numbers_are_those_of_the_textbook(vector: Vector, requirement: str)
 
 
 def expect_textbook_numbers(ranking: Ranking, metric: str) -> None:
-    """Check that the numbers of a ranking are the metric's own, or normalized to [0, 1]."""
+    """Check that each number equals the metric's value, or is normalized to [0, 1]."""
     key = "distance" if metric == "euclidean" else "score"
     given = [match.get(key) for match in ranking.matches]
     true = [-value if metric == "euclidean" else value for value in ranking.goodness]
@@ -98,7 +98,7 @@ def upsert_extremes(vector: Vector, metric: str) -> list[tuple[Any, ...]]:
 
 
 def expect_success_or_class(reply: Reply, claim: str, *families: str) -> None:
-    """Check that an answer succeeds without failed items, or that it or its failed items have one of these classes."""
+    """Check that an answer succeeds, or that its error or its failed items have one of these classes."""
     expect.readable(reply)
     if reply.is_error and families:
         expect.refusal(reply, *families, claim=f"{claim}, or an error of class {' or '.join(families)}")

@@ -67,7 +67,7 @@ SCALARS: dict[str, Any] = {
     "moment": "2024-03-01T12:00:00Z",
     "endings": "one\r\ntwo\rthree\n",
 }
-"""Metadata of every scalar type but null, as large as they may be (R128)."""
+"""Metadata of every scalar type except null, including very large numbers and long texts (R128)."""
 
 DOUBLES = {"double": 0.1 + 0.2, "thousands": 123456.789012345, "tiny": 1.5e-9 / 7}
 """Numbers that need 64 bits and 16 or 17 digits."""
@@ -76,7 +76,7 @@ EXACT = ("large", "negative", *DOUBLES)
 """Values that must come back unchanged to the last digit."""
 
 NULL_AND_LISTS: dict[str, Any] = {"null": None, "words": ["b", "a", "b"], "numbers": [2, 1, *range(12)], "none": []}
-"""Metadata that the schema allows, too."""
+"""Null and lists, which the schema allows as metadata."""
 
 TWINS = {
     "letter_case": ("a", "A"),
@@ -89,7 +89,7 @@ TWINS = {
     "separator": ("a/b", "a:b"),
     "end_of_a_long_one": ("x" * 80 + "a", "x" * 80 + "b"),
 }
-"""Ends of ids that only resemble each other."""
+"""By kind: ends of two ids that are similar, but not equal."""
 
 STEPS, SEQUENCES = 35, 2
 """The length and the number of the random sequences. If writes are visible late, there is one."""
@@ -156,7 +156,7 @@ def test_every_vector_of_a_batch_is_stored(vector: Vector, count: int) -> None:
 
 @core("VEC-UPSERT-4")
 def test_an_upsert_of_a_known_id_replaces_the_vector(vector: Vector) -> None:
-    """A vector that is written again, alone, in a batch or twice, replaces the old one in ranking and answers."""
+    """A vector that is written again, even in a batch or twice, replaces the old one in ranking and answers."""
     alone, batched, twice = firsts = [vector.item(degrees) for degrees in (10, 16, 22)]
     other = vector.item(100)
     sandbox = vector.sandbox(*firsts, other)
@@ -275,7 +275,7 @@ def test_the_counts_of_an_upsert_are_true(vector: Vector) -> None:
 @rules("settled VEC-UPSERT-11, reported VEC-UPSERT-12")
 @pytest.mark.parametrize("at", [0, 1, 2], ids=["first", "middle", "last"])
 def test_a_bad_item_does_not_decide_of_the_others(vector: Vector, requirement: str, at: int) -> None:
-    """A batch with a bad item is refused, or applied except for this item, which is reported with its class."""
+    """A batch with a bad item is refused, or stores all other items and reports the bad item with its class."""
     vector.limits.require_batch_of(3)
     found = False
     for batch in mixed_batches(vector)[at]:
@@ -328,7 +328,7 @@ def test_an_id_may_be_any_text(vector: Vector) -> None:
 
 @pytest.mark.requirement("VEC-UPSERT-14")
 def test_an_item_may_name_a_namespace(vector: Vector) -> None:
-    """An item may repeat its batch's namespace. With another namespace it is refused, or stored in one of the two."""
+    """An item may repeat its batch's namespace. If it names another one, it is refused, or stored in one of the two."""
     vector.features.require_namespaces()
     one, other = vector.sandbox(vector.item(10)), vector.sandbox(vector.item(10))
     item = vector.item(60)
@@ -423,7 +423,7 @@ def test_concurrent_operations_on_the_same_ids(vector: Vector, requirement: str)
         check_histories(
             history(vector),
             is_convergent,
-            "each read shows a whole vector or none, and the last read shows the last write, or none after a delete",
+            "each read shows a whole vector or no vector, and the last read shows what the last write or delete left",
         )
         return
     require_strong_consistency(vector)

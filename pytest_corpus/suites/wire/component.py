@@ -68,7 +68,7 @@ STAGES = {
 
 
 class ClientTarget(Target):
-    """Checks the stages of the pipeline that the envelope of each builder passes.
+    """Checks the envelopes of the builders, one stage of the pipeline after another.
 
     If a stage fails, its requirement reports it, and the later stages are blocked. No adapter is called, and nothing
     is written.

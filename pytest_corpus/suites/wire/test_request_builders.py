@@ -14,7 +14,7 @@ from pytest_corpus.validation.requests.cases import CASES, WireRequestCase
 from pytest_corpus.validation.requests.roundtrip import json_roundtrip
 
 EARLIEST_DEADLINE_MS = 10**11
-"""A date in March 1973. Times in seconds and spans of less than three years are smaller."""
+"""A time in March 1973, in milliseconds. Times in seconds, and spans of less than three years, are smaller."""
 
 
 def get_pytest_params(cases: Iterable[WireRequestCase] = CASES) -> list[Any]:
@@ -87,7 +87,7 @@ def test_the_arguments_meet_their_schema(library: ClientTarget, op: str) -> None
 @each
 @pytest.mark.requirement("WIR-ARGS-3")
 def test_the_arguments_have_their_first_names(library: ClientTarget, op: str) -> None:
-    """The arguments have `messages` or `vector`, not another argument that replaces it."""
+    """The arguments have the names `messages` or `vector`, not another name for the same argument."""
     args = json_roundtrip(library.envelope_after_stages(op, "WIR-ARGS-2"))["args"]
     path, other = next(iter(replaced_keys(op, args).items()), ("", ""))
     check(not other, path.rpartition(".")[2], f"{other} in its place", path)

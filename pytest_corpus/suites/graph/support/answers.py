@@ -17,7 +17,7 @@ def records(reply: Reply | StreamReply) -> list[Any]:
 
 
 def is_namespace_missing(reply: Reply | StreamReply) -> bool:
-    """True if an error says that a namespace is unknown or not ready (R12, R133), or has no such label (R110)."""
+    """True if an error means that the namespace is unknown, is not ready (R12, R133) or lacks the label (R110)."""
     return reply.is_a("IndexNotReady", "NamespaceNotFound", "SchemaValidationError") or reply.names == ("BadRequest",)
 
 

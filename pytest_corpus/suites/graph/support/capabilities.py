@@ -28,7 +28,7 @@ WRITES = tuple(f"{what}_{kind}" for what in ("upsert", "delete") for kind in ("n
 class OperationNames:
     """The names of operations in batches and transactions.
 
-    If capabilities list the operations of batches, these names are used. Otherwise `upsert_nodes` is tried before
+    If capabilities list names for batches, the listed names are used. Otherwise `upsert_nodes` is tried before
     `graph.upsert_nodes`.
     """
 
@@ -49,14 +49,14 @@ class OperationNames:
         return self._prefix() + name
 
     def spell_or_bare_name(self, name: str) -> str:
-        """Return the name of an operation in batches, or its bare name if batches do not accept it."""
+        """Return the name of an operation in batches, or `name` itself if batches do not accept the operation."""
         try:
             return self.spell_operation(name)
         except NotApplicable:
             return name
 
     def accepts_writes(self, operation: str) -> bool:
-        """True if `batch`, or `transaction`, is offered and accepts every write."""
+        """True if the operation (`batch` or `transaction`) is offered and accepts every write."""
         try:
             return self._graph.works(operation) and all(map(self.spell_operation, WRITES))
         except NotApplicable:
@@ -87,7 +87,7 @@ class OperationNames:
 
 
 def _operation_lists(value: Any, key: str = "") -> Iterator[list[str]]:
-    """Yield the lists of operations for batches in capabilities. Lists of all operations of the adapter are ignored."""
+    """Yield each list in capabilities that names the operations of batches. A list of all operations is ignored."""
     if isinstance(value, Mapping):
         for name, item in value.items():
             yield from _operation_lists(item, str(name))
@@ -104,7 +104,7 @@ MOST_AT_ONCE = 20
 """The number of items that the suite puts in one request, or fewer if `max_batch_ops` is lower."""
 
 SEEDS = tuple(f"s{number}" for number in range(1, 9))
-"""The nodes that plain requests name, linked as a chain."""
+"""The names of the nodes that plain requests use. Edges lead from the first to the second and on to the third."""
 
 
 class GraphCapabilities(Subject):
@@ -127,7 +127,7 @@ class GraphCapabilities(Subject):
 
     @property
     def dialects(self) -> Dialects:
-        """The listed dialects, and the spellings of queries that were tried in them."""
+        """The listed dialects, with the spellings of queries that the suite tried in each dialect."""
         if self.shared.dialects is None:
             self.shared.dialects = Dialects(self.capabilities.names("dialects"), self.settings.dialects)
         return self.shared.dialects
@@ -139,7 +139,7 @@ class GraphCapabilities(Subject):
 
     @property
     def accepts_filters(self) -> bool:
-        """True if lists of nodes accept filters by property: claimed and not refused, or accepted without a claim."""
+        """True if lists of nodes accept filters by property: a trial works, or filters are claimed and not refused."""
         claimed = self.capabilities.flag("supports_property_filters")
 
         def is_filter_answered() -> bool:
@@ -167,12 +167,12 @@ class GraphCapabilities(Subject):
         return next(iter(self.dialects.known), None)
 
     def operations(self, *, streaming: bool | None = None) -> list[str]:
-        """Return the operations that can be called; without queries if the suite knows no listed dialect (R33)."""
+        """Return the operations that can be called. Queries are left out if the suite knows no listed dialect (R33)."""
         names = super().operations(streaming=streaming)
         return names if self.dialect else [name for name in names if name not in ASKING]
 
     def question(self, purpose: str, dialect: str | None = None, **params: Any) -> dict[str, Any]:
-        """Return the arguments of a query, in a spelling that the adapter accepts or else in the most usual one."""
+        """Return the arguments of a query. Its spelling is one that the adapter accepts, or else the most usual one."""
         spoken = dialect or self.dialect
         if spoken is None:
             return {"text": "no query", "dialect": next(iter(self.dialects.listed), "unknown")}
@@ -196,8 +196,8 @@ class GraphCapabilities(Subject):
         """Check that a query is possible for this purpose.
 
         Raises:
-            NotAssessed: no listed dialect is known, or no spelling is accepted.
-            Blocked: none is accepted, although one must be.
+            NotAssessed: the suite knows no listed dialect, or the adapter accepts no spelling of the query.
+            Blocked: the adapter must accept a spelling, but accepts none.
         """
         spoken = dialect or self.dialect
         if spoken is None:

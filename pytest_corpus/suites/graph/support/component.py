@@ -26,7 +26,7 @@ EXTENSIONS = ("provider_specific", "experimental_features")
 """Optional keys of any result; if present, each holds an object (SCHEMA 10.3, R56)."""
 
 ANSWERED_WITH_IDS = ("upsert_nodes", "upsert_edges", "delete_nodes", "delete_edges")
-"""The operations that may answer with ids or nothing, unless edition 1.0.0 forbids it (R123)."""
+"""The operations that may answer with ids or with nothing. Edition 1.0.0 forbids this (R123)."""
 
 
 class GraphAuditor(ComponentAuditor):

@@ -39,21 +39,21 @@ class Readers:
 
     @reading_separately()
     def for_nodes(self) -> list[str]:
-        """Return the operations that show nodes correctly, else all of them. Raises NotAssessed if there are none."""
+        """Return the operations that show nodes correctly, else all that show nodes. Raises NotAssessed if none do."""
         return _choose_readers(
             self.correctness_for_nodes(), "read nodes back: neither bulk_vertices nor a query of a known dialect works"
         )
 
     @reading_separately()
     def for_edges(self) -> list[str]:
-        """Return the operations that show edges correctly, else all of them. Raises NotAssessed if there are none."""
+        """Return the operations that show edges correctly, else all that show edges. Raises NotAssessed if none do."""
         with self._graph.client.provider.paused():
             found = self._graph.shared.find_once("edge_readers", lambda: _try_edge_readers(self._graph))
         return _choose_readers(found, "show edges: neither traversal nor a query of a known dialect works")
 
     @reading_separately()
     def for_all_edges(self) -> list[str]:
-        """Return the operations that show all edges; a traversal may show only one way to each node."""
+        """Return the operations that show edges, without traversals that show only one way to each node."""
         found = self.for_edges()
         if "traversal" in found and len(found) > 1:
             with self._graph.client.provider.paused():
@@ -63,10 +63,10 @@ class Readers:
 
     @reading_separately()
     def require_correct(self, name: str) -> str:
-        """Check that an operation shows nodes correctly, or that no operation does.
+        """Check that an operation shows nodes correctly. If no operation shows them correctly, the check succeeds.
 
         Raises:
-            NotApplicable: the operation needs a query, the suite knows no listed dialect, and others work.
+            NotApplicable: the operation needs a query, the suite knows no listed dialect, and another operation works.
             Undecided: the operation does not work.
         """
         shown = self.correctness_for_nodes()
@@ -77,7 +77,7 @@ class Readers:
         return name
 
     def _shows_new_nodes(self, name: str) -> None:
-        """Check that an operation shows new nodes, which no cache has. Before a stream, check a wrong `query`."""
+        """Check that an operation shows new nodes, which are in no cache. Before a stream, check a faulty `query`."""
         if name == "stream_query" and self.correctness_for_nodes().get("query") is False:
             self._shows_new_nodes("query")
         sandbox = self._graph.sandbox(own=False)
@@ -86,7 +86,7 @@ class Readers:
             sandbox.expect_values(name, values, "the nodes that were written")
 
     def skip_if_others_work(self, name: str, others: Mapping[str, bool]) -> None:
-        """Check that an operation works. If it only lacks a known dialect and others work, raises NotApplicable."""
+        """Check that an operation works. Raises NotApplicable if it only lacks a known dialect, and `others` work."""
         try:
             self._graph.require(name)
         except NotAssessed as unknown:
@@ -126,7 +126,7 @@ def _written_nodes(graph: GraphCapabilities) -> Iterator[tuple[GraphSandbox, lis
 
 @reading_separately()
 def _try_edge_readers(graph: GraphCapabilities) -> dict[str, bool]:
-    """Return for each operation True if it shows exactly the edges of the plain nodes and of another sandbox."""
+    """Return for each operation True if it shows exactly the edges of the plain nodes and of a new sandbox."""
     readers = {
         name: True for name in EDGE_READERS if graph.works(name) and (name == "traversal" or can_ask(graph, "links"))
     }
@@ -150,7 +150,7 @@ def can_ask(graph: GraphCapabilities, purpose: str, dialect: str | None = None) 
 
 
 def _shows_all_edges(graph: GraphCapabilities) -> bool:
-    """True if a traversal from two nodes shows all edges between them, or if they cannot be written."""
+    """True if a traversal shows both edges between two nodes. Also true if the edges cannot be written or read."""
     sandbox = graph.sandbox()
     edges = [sandbox.edge("a", "b"), sandbox.edge("b", "a")]
     if not (call_or_none(sandbox.put_named, "ab") and call_or_none(sandbox.put_edges, *edges)):
@@ -162,7 +162,7 @@ def _shows_all_edges(graph: GraphCapabilities) -> bool:
 def _exclude_wrong_edge_readers(
     readers: dict[str, bool], sandbox: GraphSandbox, source: str, target: Mapping[str, str]
 ) -> None:
-    """In `readers`, set an operation to False unless it shows that all edges of `source` lead to the node `target`."""
+    """Set operations in `readers` to False if they do not show `target` as the only target of `source`."""
     for name, correct in readers.items():
         found, wanted = call_or_none(sandbox.read_targets, name, source), sandbox.targets_to_show(name, target)
         # Plain requests may have added edges between the same seeds, which only a traversal shows.
@@ -171,10 +171,10 @@ def _exclude_wrong_edge_readers(
 
 
 class GraphSettling(Settling):
-    """Measures the delay of writes to nodes, by each operation that shows nodes.
+    """Measures the delay until written nodes are visible, for each operation that shows nodes.
 
-    The nodes of each group have their own delay, and so have its edges. A request without ids counts as a read of its
-    namespace; if it names none, as a read of the seeds. A test whose request reads other data must wait itself.
+    Each group of nodes has one delay for its nodes and one for its edges. A request without ids counts as a read of the
+    namespace that it names, or else of the seeds. If a request reads other data, the test must wait itself.
     """
 
     write_independent = frozenset({"capabilities", "health", "upsert_nodes"})
@@ -251,7 +251,7 @@ class GraphProbe(Probe):
         return None if found is None else {*map(self._sandbox.name_of, found)}
 
     def write_in_order(self) -> tuple[bool, set[str]]:
-        """Write nodes, delete one at once and link the others; return True if all succeeded, and the ids that stay."""
+        """Write nodes, delete one immediately and link the others; return True on success, and the ids that stay."""
         sandbox = self._sandbox = self._graph.sandbox(own=False)
         sandbox.put_named("abc")
         writes = {"delete_nodes": {"ids": [sandbox.id("c")]}, "upsert_edges": {"edges": [sandbox.edge("a", "b")]}}
@@ -344,7 +344,7 @@ class GraphPrerequisites(Prerequisites):
         return Blocked(DELETES[name], said, judged_on=(reply.exchange,))
 
     def takes_only_uuids(self) -> bool:
-        """True if a node is refused, but accepted with a UUID as its id; tried once in a run."""
+        """True if a node is refused, and the same node with a UUID as its id is accepted. Tried once in a run."""
 
         def find_out() -> bool:
             plain = self._calls.plain_nodes()
@@ -360,5 +360,5 @@ class GraphPrerequisites(Prerequisites):
 
 
 def is_refused(reply: Reply | StreamReply) -> bool:
-    """True if a request is refused, or an item of the request."""
+    """True if a request, or an item of the request, is refused."""
     return reply.is_error or (isinstance(reply, Reply) and bool(reply.failed_items))

@@ -17,7 +17,7 @@ NEEDY = (*ASKING, "traversal", "upsert_edges")
 """The operations whose plain requests name nodes that must exist."""
 
 SPACES = 120
-"""The largest number of spaces before and after the text of a query, which make plain requests differ."""
+"""The largest number of spaces before and after the text of a query. Plain requests differ in this number."""
 
 FEW = 4
 """The number of different requests of one kind for each test."""

@@ -1,8 +1,8 @@
 """The basic requirements of a graph, so that one root cause is one finding.
 
 After a violation in a test, these requirements are tried in their plainest form, once in a run, with new nodes and new
-queries. If no operation shows that a requirement holds, it blocks the tests that depend on it. If only one operation
-shows a fault, the fault blocks no test.
+queries. If no operation shows that a requirement holds, the requirement blocks the tests that depend on it. A fault
+that only one operation shows blocks no test.
 """
 
 from collections.abc import Iterator, Mapping
@@ -60,7 +60,7 @@ BASICS = {
         ("GRA-TXN-1", "no operation shows a node that a transaction wrote", "transaction"),
     )
 }
-"""The basic requirements of a graph, the observation if they are broken, and the actions of tests that need them."""
+"""The basic requirements of a graph. Each has the text of its violation and the actions of tests that need it."""
 
 STREAMED = replace(BASICS["GRA-QUERY-2"], needs=frozenset(("stream_query",)))
 """GRA-QUERY-2 for streams: if a query does not show a node, this explains failures of `stream_query` too."""
@@ -126,7 +126,7 @@ def _try_nodes(graph: Graph) -> Iterator[str]:
 
 
 def _check_kept_texts(graph: Graph) -> Iterator[str]:
-    """Yield GRA-NODE-9 if a listed node has changed texts in its properties."""
+    """Yield GRA-NODE-9 if the texts in a node's properties are not listed as they were written."""
     graph.require("upsert_nodes", "bulk_vertices")
     if words.changed_properties(graph.sandbox()):
         yield "GRA-NODE-9"
@@ -183,7 +183,7 @@ def _try_edges(graph: Graph) -> Iterator[str]:
 
 
 def _find_edge_fault(sandbox: GraphSandbox, edge: Mapping[str, Any]) -> str | None:
-    """Return the requirement that is violated if the label or a property of the only edge from `a` changed, or None."""
+    """Return the violated requirement if the only edge from `a` has a wrong label or property, or None."""
     asked = [reader for reader in ASKING if sandbox.graph.works(reader)]
     for shown in call_or_none(sandbox.relationships, "a") or ():
         if shown.get("label") != edge["label"] and not any(

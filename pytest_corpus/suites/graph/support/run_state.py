@@ -1,4 +1,4 @@
-"""The state that all instances share in a run: actions in sandboxes, and the texts of probe queries (R33)."""
+"""The state that all instances of a graph share in a run: actions in sandboxes, and texts of probe queries (R33)."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -49,7 +49,7 @@ class Dialects:
         return (dialect, purpose) in self._taken
 
     def attempt(self, purpose: str, dialect: str, attempt: Callable[[str], Reply]) -> tuple[str, list[Reply]]:
-        """Return the first spelling that is not refused. If all are, return the most usual one and the refusals.
+        """Return the first accepted spelling. If all are refused, return the most usual one and the refusals.
 
         Args:
             attempt: sends a query with this text.

@@ -68,7 +68,7 @@ class NodeViews(NodeGroup):
         return self._next_in_rotation(self.graph.readers.for_nodes())
 
     def _next_in_rotation(self, readers: list[str]) -> str:
-        """Return one of these operations. Successive reads, the cases of a test and other seeds get different ones."""
+        """Return one of these operations. The choice changes with each read, and depends on the test and the seed."""
         return readers[inputs.next_in_rotation("reader") % len(readers)]
 
     def query_values(self, operation: str, purpose: str, *, dialect: str | None = None, **params: Any) -> list[str]:
@@ -99,7 +99,7 @@ class NodeViews(NodeGroup):
         return list({str(node.get("id")): node for node in sound}.values())
 
     def pages(self, args: Mapping[str, Any], first: Reply | None = None) -> Iterator[list[Mapping[str, Any]]]:
-        """Yield the pages of `bulk_vertices`, from the answer `first` on. Raises NotAssessed for too many pages."""
+        """Yield the pages of `bulk_vertices`; the first answer can be given. Raises NotAssessed for too many pages."""
         cursor: Any = None
         for _ in range(MOST_PAGES):
             following_args = {**args, "cursor": cursor} if cursor else args
@@ -118,21 +118,21 @@ class EdgeViews(NodeViews):
     """Reads the edges of a sandbox, with each operation that shows edges."""
 
     def read_targets(self, edge_reader: str, source: str) -> list[str]:
-        """Return the sorted targets of a node's edges: values of nodes, or ids if a traversal shows them."""
+        """Return the sorted targets of a node's edges: ids from a traversal, values of nodes from a query."""
         if edge_reader != "traversal":
             return sorted(self.query_values(edge_reader, "links", wanted=self.key(source)))
         targets = {str(edge.get("id")): str(edge.get("dst")) for edge in self.relationships(source)}
         return sorted(targets.values())
 
     def targets_to_show(self, edge_reader: str, targets: Mapping[str, str] | Iterable[str]) -> list[str]:
-        """Return the ends that an operation must show for these target nodes: their values, or ids in a traversal."""
+        """Return the targets that an operation must show: ids in a traversal, values of nodes in a query."""
         values = dict(targets) if isinstance(targets, Mapping) else {name: name for name in targets}
         return sorted(map(self.id, values) if edge_reader == "traversal" else values.values())
 
     def expect_targets(
         self, edge_reader: str, source: str, targets: Mapping[str, str] | Iterable[str], claim: str
     ) -> None:
-        """Check that the edges from a node lead exactly to these targets: names, or names with the nodes' values."""
+        """Check that the edges from a node lead exactly to `targets`: names of nodes, or values by name."""
         wanted, found = self.targets_to_show(edge_reader, targets), self.read_targets(edge_reader, source)
         expect.check(found == wanted, f"{claim}: {len(wanted)} edges", difference(wanted, found), edge_reader)
 
@@ -151,7 +151,7 @@ class EdgeViews(NodeViews):
         return [edge for edge in found if edge.get("src") in map(self.id, sources)]
 
     def traverse(self, *sources: str, **args: Any) -> Any:
-        """Return the result of a traversal. Raises NotApplicable if edges are not followed in this direction."""
+        """Return the result of a traversal. Raises NotApplicable if its direction is not supported."""
         starts = [self.id(source) for source in sources]
         given = {"start_nodes": starts, "max_depth": 1, "direction": "OUTGOING", **args}
         reply = self.call("traversal", given)

@@ -39,7 +39,7 @@ MOST_IDS = 200
 """The number of ids in one delete, if the adapter takes as many."""
 
 MANY_NODES, MANY_SEEN = 850, 200
-"""The number of nodes that may stay for later tests (R115): usually, and if tests may list the nodes of others."""
+"""The numbers of nodes that may stay for later tests (R115): in general, and if tests can list each other's nodes."""
 
 FEW_ITEMS = 4
 """Fewer items of a kind in one namespace stay until the end, because their deletion would cost a call."""

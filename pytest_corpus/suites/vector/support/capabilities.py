@@ -1,4 +1,4 @@
-"""The plain arguments for a vector adapter, and its features as trials show them."""
+"""The plain arguments for a vector adapter, and the features that the suite finds out by trials."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from pytest_corpus.suites.vector.support.limits import Limits
 from pytest_corpus.suites.vector.support.shared import VectorShared
 
 INDEX_TRIES, INDEX_WAIT_S = 4, 0.1
-"""The number of waits, and the seconds of each, for an index that is not ready and states no wait."""
+"""For an index that is not ready and states no wait: the number of waits, and the seconds of each."""
 
 
 class VectorCalls(Subject):
@@ -125,7 +125,7 @@ class VectorCalls(Subject):
         return {"vector": direction(degrees, self.dimensions), "top_k": self.limits.cap_matches(3)}
 
     def is_empty_answer(self, reply: Reply | StreamReply) -> bool:
-        """True if an answer suits an empty namespace (R12): INDEX_NOT_READY, or its parent if no subtypes are named."""
+        """True if an answer suits an empty namespace (R12): INDEX_NOT_READY, or UNAVAILABLE if no subtype is named."""
         return reply.is_a("IndexNotReady") or (reply.names == ("Unavailable",) and not self._knows_subtypes)
 
     @property
@@ -199,12 +199,12 @@ class Features:
             return not self._vector.call(name, args).is_a("NotSupported")
 
     def count_words_to_try(self, most: int) -> int:
-        """Return how many items with words to try, at most `most`: as many as a few upserts and queries can hold."""
+        """Return the number of items with words to try: at most `most`, and no more than a few requests can hold."""
         found = self._vector.limits.cap_matches(most + FEW) - FEW if self._vector.dimensions == 1 else most
         return max(FEW, min(most, FEW * (self._vector.limits.most_in_batch or most), found))
 
     def count_namespaces_to_try(self, most: int) -> int:
-        """Return how many namespaces to try, at most `most`. Room is left for the namespaces that any test may need."""
+        """Return the number of namespaces to try, at most `most`. Enough namespaces for any other test stay free."""
         room = min(self._vector.limits.most_namespaces, self._vector.shared.room or self._vector.limits.most_namespaces)
         return max(0, min(most, room - MIN_NAMESPACES))
 
@@ -224,7 +224,7 @@ class Features:
     def require_filters(self) -> None:
         """Check that filters are offered and that a plain filter is answered."""
         expect.applicable(
-            self.accepts_filters, "filters are denied, or they are not claimed and answered with NOT_SUPPORTED"
+            self.accepts_filters, "filters are denied, or they are answered with NOT_SUPPORTED and not claimed"
         )
         self._vector.require("query")
         reply = cached(self._vector, "plain filter", self._plain_filter, common=True)
@@ -265,7 +265,7 @@ class Features:
             raise Blocked("VEC-UPSERT-18", "an id that is not a UUID is refused", judged_on=(reply.exchange,))
 
     def takes_any_id(self) -> bool:
-        """True if any text may be the id of a vector, or if even a UUID is refused, so that the id is not at fault."""
+        """False if ids must be UUIDs: a vector is accepted with a UUID as its id, but refused with another text."""
         where, item = self._vector.namespace_arg(self._vector.new_name("corpus")), self._vector.item()
         uuid = {**item, "id": uuid_of(self._vector.settings.run)}
         taken = []

@@ -19,11 +19,11 @@ POLAR = ((10, 0.4), (30, 3.0), (60, 1.0), (86, 0.5), (120, 0.8), (170, 2.0))
 SEEN_FROM = (0, 1.5)
 
 TOLERANCE = 1e-3
-"""The relative error of a number that single precision, or an approximate index, may cause."""
+"""The relative error that single precision, or an approximate index, may cause."""
 
 
 SINGLE = 1e-5
-"""The error of a component in 32 bits, relative to the largest component, also in a normalized vector."""
+"""The error of a 32-bit component, relative to the vector's largest component, even after normalization."""
 
 
 def canonical_metric(metric: str | None) -> str | None:

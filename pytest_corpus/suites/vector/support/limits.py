@@ -63,7 +63,7 @@ class Limits:
 
     @cached_property
     def usual_dimensions(self) -> int:
-        """The number of dimensions of plain namespaces, as capabilities allow it."""
+        """The number of dimensions of plain namespaces, within the limits of capabilities."""
         return self.fixed_dimensions or min(
             USUAL_DIMENSIONS, self._capabilities.limit("max_dimensions") or USUAL_DIMENSIONS
         )

@@ -24,14 +24,14 @@ INDEPENDENT = ("vector.capabilities", "vector.health", "vector.create_namespace"
 
 
 class VectorPrerequisites(Prerequisites):
-    """Finds out if tests can rely on an operation. The reason against it can be a missing plain namespace."""
+    """Finds out if tests can rely on an operation. The obstacle can be a missing plain namespace."""
 
     def __init__(self, vector: VectorCalls) -> None:
         super().__init__(vector)
         self._vector = vector
 
     def claim_of(self, name: str) -> bool | None:
-        """Return the claim of an operation, or None. Two capabilities can claim that namespaces are managed (R22)."""
+        """Return the claim of an operation, or None. For namespaces, two capabilities can be the claim (R22)."""
         if name not in ("create_namespace", "delete_namespace"):
             return super().claim_of(name)
         said = {self._calls.capabilities.flag(flag) for flag in ("supports_namespaces", "supports_index_management")}
@@ -117,7 +117,7 @@ class Preparation:
             self._await_index({**self._vector.query_args(), **self._vector.namespace_arg(name)}, tenant_context(tenant))
 
     def _await_index(self, query: Mapping[str, Any], ctx: Mapping[str, Any]) -> None:
-        """Wait until a filled namespace can be queried, unless an earlier one could be queried immediately."""
+        """Wait until a filled namespace can be queried. If an earlier one could be queried immediately, do not wait."""
         ask = partial(self._vector.call, "query", query, ctx)
         if self._vector.shared.index_lags is not False:
             self._vector.shared.index_lags = ask().is_a("IndexNotReady")
@@ -173,8 +173,8 @@ class VectorSettling(Settling):
 class VectorProbe(Probe):
     """Writes and deletes vectors of one direction in a new namespace, and reads them with `query`.
 
-    A vector of another direction stays there, because an empty namespace can answer INDEX_NOT_READY before a delete
-    shows in matches.
+    A vector of another direction is never deleted: an empty namespace can answer INDEX_NOT_READY before a delete is
+    visible in matches.
     """
 
     readers = ("query",)

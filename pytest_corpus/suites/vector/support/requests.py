@@ -24,7 +24,7 @@ SORTS = ("a", "b", "a", "b", "c")
 """The metadata `sort` of each vector in `HOME`, in the same order."""
 
 DIGITS = 12
-"""The number of digits of a vector component that identify it."""
+"""The number of random digits in a vector component. A leak of the component is recognized by them."""
 
 MINUTE_AGO_MS = -60_000
 
@@ -81,7 +81,7 @@ class PlainNamespaces(Requests):
         return self._vector.namespace_arg(self.scratch)
 
     def query_arguments(self, operation: str, *queries: dict[str, Any]) -> dict[str, Any]:
-        """Return the arguments of the last query, or of a batch of all queries, in the main namespace."""
+        """Return the arguments of a batch of all queries in the main namespace; for `query`, of the last query."""
         return {"queries": [*queries], **self.main_namespace_arg} if operation == "batch_query" else queries[-1]
 
     def name_to_delete(self, operation: str) -> str:

@@ -122,7 +122,7 @@ def _try_negative_components(vector: Vector) -> str | None:
 
 
 def _try_reading(vector: Vector) -> str | None:
-    """Return the requirement that plain queries violate, for vectors from single and from batch upserts, or None."""
+    """Return the requirement that plain queries violate, or None. Single and batch upserts write the vectors."""
     single, batch = _items(vector), _items(vector)
     one = vector.sandbox()
     for item in reversed(single):
@@ -152,7 +152,7 @@ def _find_ids(sandbox: VectorSandbox, count: int, degrees: float) -> list[str]:
 
 
 def _look_up(sandbox: VectorSandbox, items: list[dict[str, Any]], found: list[str]) -> list[str]:
-    """Return the ids that a query found, plus those that an approximate search only finds by their vector (R113)."""
+    """Return the found ids, and those that an approximate search finds only by a query for their vectors (R113)."""
     missing = [item for item in items if item["id"] not in found] if sandbox.vector.limits.is_approximate else []
     more = (name for item in missing for name in sandbox.ids(item["vector"], len(items)) if name not in found)
     return [*found, *dict.fromkeys(more)]
@@ -188,7 +188,7 @@ def _try_metadata(sandbox: VectorSandbox, items: list[dict[str, Any]]) -> str | 
 def _try_order(sandbox: VectorSandbox, items: list[dict[str, Any]], found: list[str], first: list[str]) -> str | None:
     """Return the violated requirement on the ranking of vectors of one length, or None.
 
-    The query for `first` has another direction than the query for `found`, which matters to an approximate search.
+    The queries for `first` and `found` have different directions, so an approximate search may answer differently.
     """
     wanted = _expected_order(sandbox.vector, [str(item["id"]) for item in items], found)
     if sandbox.dimensions < 2 or sandbox.protocol_metric is None:

@@ -30,10 +30,10 @@ SPARE = 3
 """The number of extra matches to request, to see vectors that should not be there."""
 
 CERTAIN = 10
-"""An exact search finds all vectors if at most this number of matches is requested (R113)."""
+"""An exact search misses no vector if a query requests at most this number of matches (R113)."""
 
 MISSES = 20
-"""If this many stored vectors were not found, the search for them ends; likewise the search for deleted vectors."""
+"""The searches for stored vectors and for deleted vectors each end after this number of misses."""
 
 
 class VectorSandbox:
@@ -153,7 +153,7 @@ class VectorSandbox:
         A vector that the first query misses gets a query of its direction, because a search may be approximate (R113).
 
         Raises:
-            NotAssessed: the limit of matches is too low for vectors on a line.
+            NotAssessed: in one dimension, the limit of matches is too low to find all vectors.
         """
         total = len(self.known) + SPARE
         found = self._all_matches(total, args)
@@ -194,7 +194,7 @@ class VectorSandbox:
         return {id_of(match): match for match in self.matches(vector, top_k, **args)}
 
     def require_distinguishable(self, top_k: int) -> None:
-        """Raise NotAssessed if vectors on a line, which are all equally near, may hide the wanted vector."""
+        """Raise NotAssessed if other vectors may hide the wanted one: in one dimension all may be equally near."""
         if (
             len(self.known) > self.vector.limits.cap_matches(top_k)
             and self.dimensions == 1

@@ -41,9 +41,9 @@ def namespace_key(tenant: str | None, name: str) -> Thing:
 
 
 def exclusive_drop(namespace: str) -> AbstractContextManager[None]:
-    """Let one test delete a namespace of this name in this block, whatever its tenant.
+    """In this block, let only one test delete a namespace of this name, whatever its tenant.
 
-    A concurrent test that needs it waits, and makes it again.
+    A concurrent test that needs the namespace waits, and then makes it again.
     """
     return turns.finding_out("dropping", namespace)
 
@@ -92,7 +92,7 @@ class VectorShared(Shared):
         dimensions: the dimensions of plain vectors; None until they are known.
         main_namespace, scratch: the namespaces of plain queries and of plain writes.
         settled: the vectors of the main namespace.
-        to_delete: vectors, or None for namespaces, by name; they are made just before they are deleted.
+        to_delete: by name, a vector, or None for a namespace; it is made just before it is deleted.
         undeleted: by instance and operation, the names whose delete was refused.
         page_key: the argument that takes the token of a page; empty until it is known.
         itemised: by operation, True if a failing provider is reported for each item.
@@ -102,7 +102,7 @@ class VectorShared(Shared):
         refused: the last namespace that was refused because the store was full.
         room: the number of namespaces that fit; known after such a refusal.
         first: the instance that most tests use.
-        ready: by instance, the things that were made for plain requests, or could not be made.
+        ready: by instance, the things that the suite made for plain requests, or could not make.
     """
 
     learnt = (*Shared.learnt, "itemised", "deletes_by_filter", "index_lags", "only_uuids", "knows_subtypes", "page_key")
@@ -131,7 +131,7 @@ class VectorShared(Shared):
     ready: WeakKeyDictionary[AdapterClient, set[tuple[Any, ...]]] = field(default_factory=WeakKeyDictionary)
 
     def unlearn(self) -> None:
-        """Forget also the things that could not be made, so that they are tried again."""
+        """Forget what may be wrong, and the things that could not be made, so that the suite tries them again."""
         if self.unmade:
             self.ready.clear()
         super(VectorShared, self).unlearn()

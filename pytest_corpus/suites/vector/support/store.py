@@ -35,13 +35,13 @@ from pytest_corpus.suites.vector.support.preparation import Preparation
 from pytest_corpus.suites.vector.support.shared import DROPPING, exclusive_drop, ids_in, namespace_key, namespaces_in
 
 SHARED = 4
-"""One of this many namespaces is reserved for the data that several concurrent tests read."""
+"""One in this number of namespaces is reserved for data that several concurrent tests read."""
 
 KEPT_VECTORS = 30
 """The largest number of vectors that stay after a test in a namespace that tests share."""
 
 FEW = 2
-"""With fewer namespaces, none is deleted to make room for another one."""
+"""If at most this number of namespaces exist, none is deleted to make room for another."""
 
 ROOM_S, LOOK_S = 5.0, 0.02
 """The seconds that a concurrent test waits for others to end, and the seconds between two checks."""
@@ -139,7 +139,7 @@ class VectorStore(Store):
             return
 
     def _lasting_namespaces(self) -> set[Thing]:
-        """Return the namespaces that other tests need, too. If deleted, they are made again on their next use."""
+        """Return the namespaces that other tests need too. A deleted one is made again on its next use."""
         plain = self._shared.main_namespace, self._shared.scratch
         undeleted = (name for left in self._shared.undeleted.values() for names in left.values() for name in names)
         found = {namespace_key(tenant, name) for tenant in (None, *self._shared.tenants) for name in plain}
@@ -148,7 +148,7 @@ class VectorStore(Store):
         )
 
     def _drop_namespace(self, thing: Thing) -> bool:
-        """Delete a namespace, or note that it cannot be deleted; return False if the adapter answers nothing now."""
+        """Delete a namespace, or note that it cannot be deleted; return False if the adapter is unavailable."""
         with exclusive_drop(thing[1]):
             return self._note_drop(thing, *self._delete([thing]))
 
@@ -163,7 +163,7 @@ class VectorStore(Store):
         return True
 
     def _delete(self, things: Sequence[Thing]) -> Sequence[Reply | None]:
-        """Delete namespaces; return the replies, or None for each if the adapter cannot delete namespaces."""
+        """Delete namespaces and return the replies. Each is None if the adapter cannot delete namespaces."""
         if self._shared.keeps_namespaces:
             return [None] * len(things)
         main = self._vector.main
@@ -252,7 +252,7 @@ class VectorStore(Store):
         return {each.store_key for each in sandboxes}.union(*used)
 
     def _spare_namespaces(self) -> list[Thing]:
-        """Return the namespaces that no request names any more, or that are made again when a request names them."""
+        """Return the namespaces that are no longer needed, or that the suite makes again when a request names them."""
         plain, lasting = (self._shared.main_namespace, self._shared.scratch), self._lasting_namespaces()
         return [
             thing
@@ -262,7 +262,7 @@ class VectorStore(Store):
         ]
 
     def _unheld_namespaces(self) -> list[Thing]:
-        """Return the namespaces that no running test holds. If tenants share data, the name of a namespace decides."""
+        """Return the namespaces that no running test holds. If tenants may share data, only the name is compared."""
         held, tenants = self._held_namespaces, self._vector.capabilities.flag("supports_multi_tenant")
         names = {name for _, name in held} if tenants is not True else ()
         return [thing for thing in self.existing_namespaces if thing not in held and thing[1] not in names]
@@ -290,7 +290,7 @@ class VectorStore(Store):
                     self.written.change_records(((place, name) for name in names), state=State.GONE)
 
     def remove_leftovers(self, until: float) -> None:
-        """Delete all remaining data, namespaces last, because queries show if a delete must be repeated."""
+        """Delete all remaining data. Namespaces come last: queries on them show if a delete must be repeated."""
         self._vector.client.provider.clear()
         for place, names in names_by_place(self.written.select(*EXISTING_STATES, State.STUCK, kind="vector")).items():
             if place[2] is None and inputs.monotonic() < until and not self._vector.outages.lasting:

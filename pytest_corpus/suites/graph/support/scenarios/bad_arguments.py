@@ -87,7 +87,7 @@ def read_rows() -> Iterator[BadArguments]:
 
 
 def arguments_of(*requirements: str) -> pytest.MarkDecorator:
-    """Parametrize `bad` with the rows of these requirements. Each row decides its own requirement."""
+    """Parametrize `bad` with the rows of these requirements. The case of each row decides the row's requirement."""
     cases = [
         pytest.param(row, marks=pytest.mark.requirement(row.requirement), id=f"{row.operation}-{row.name}")
         for row in read_rows()
@@ -105,7 +105,7 @@ PLACES = {"first": 0, "middle": 1, "last": 2}
 
 
 def expect_bad_item_reported(reply: Reply, at: int, written: list[str]) -> list[str]:
-    """Check that the bad item of an upsert is reported, and return `written`; return [] if the upsert is refused."""
+    """Check that the bad item of an upsert is reported; then return `written`. If the upsert is refused, return []."""
     expect.either(reply, "BadRequest")
     if reply.is_error:
         return []
@@ -141,7 +141,7 @@ SPOILED_IDS: dict[str, Any] = {"empty": "", "number": 7, "null": None, "list": [
 
 
 def alternate_counts(kinds: Iterable[str]) -> list[tuple[str, int]]:
-    """Return the kinds of wrong items, each with a number of them, alternately two and one."""
+    """Return each kind of wrong item with a number of items: two and one in turn."""
     return [(kind, 2 - number % 2) for number, kind in enumerate(kinds)]
 
 
@@ -152,23 +152,26 @@ def insert_bad_items(items: list[Any], bad: list[Any], most: int) -> list[Any]:
 
 
 def expect_counts_match_store(reply: Reply, there: int, whole: str) -> None:
-    """Check the counts in the result of a request with failed items against the number of stored items, `there`.
+    """Check the counts in the result of a request with failed items.
 
     Args:
+        there: the number of items that were written or deleted.
         whole: the requirement that a fully refused request changes nothing (R14).
     """
     expect.either(reply, *PERMANENT)
     found = reply.failed_items
     if reply.is_error:
         with expect.resting_on(whole):
-            expect.check(not there, "no item of a refused request", f"{there} items")
+            expect.check(not there, "no item written or deleted by a refused request", f"{there} items")
     if reply.is_error or not found:
         raise NotApplicable("the request is refused whole" if reply.is_error else "no item of the request fails")
     is_right = processed_count(reply.result) is not None or "failed_count" in reply.result
     expect.applicable(is_right, "the result contains no count")
     if processed_count(reply.result) is not None:
         is_right = processed_count(reply.result) == there
-        expect.check(is_right, f"a count of {there}, the number of stored items", f"{processed_count(reply.result)}")
+        expect.check(
+            is_right, f"a count of {there}, the number of written or deleted items", f"{processed_count(reply.result)}"
+        )
     failed = reply.result.get("failed_count", len(found))
     expect.check(failed == len(found), f"a failed_count of {len(found)}", found=failed, path="result.failed_count")
 

@@ -93,7 +93,7 @@ class SpoiledBatch:
 
 
 def require_write_batches(graph: Graph, name: str = "batch") -> GraphSandbox:
-    """Return an empty sandbox. Raises Undecided if batches, or transactions, do not accept writes."""
+    """Return an empty sandbox. Raises Undecided if the operation (`batch` or `transaction`) does not accept writes."""
     graph.require(name, "upsert_nodes")
     graph.operation_names.spell_operation("upsert_nodes")
     if name == "batch" and _takes_no_nodes(graph):
@@ -201,7 +201,7 @@ def stated_limit(graph: Graph) -> int:
 
 @remembered
 def send_too_large(graph: Graph) -> tuple[Reply, GraphSandbox]:
-    """Send a batch of one operation more than the limit, the first a write of a node; return answer and sandbox."""
+    """Send a batch with one operation too many; return answer and sandbox. The first operation writes a node."""
     most, sandbox = stated_limit(graph), graph.sandbox()
     drops = (drop_operation(sandbox, f"none{number}") for number in range(most))
     return sandbox.call_many("batch", put_operation(sandbox, sandbox.node("a")), *drops), sandbox
@@ -221,7 +221,7 @@ COUNT, ODD, CROWD = 11, 6, 105
 """The number of listed nodes, the number of unusual ids among them, and a number of nodes that needs several pages."""
 
 PREDICATES: dict[str, Any] = {"greater": {"$gt": 1}, "choice": {"in": [2]}, "list": [2], "null": None}
-"""Terms of a filter. As predicates, they select nodes with the value 2, or no nodes, but never nodes with 1."""
+"""Filter terms that are not plain values. Each may select nodes with the value 2, but never nodes with 1."""
 
 
 def listable_sandbox(graph: Graph) -> GraphSandbox:
@@ -244,7 +244,7 @@ def own_nodes_filter(sandbox: GraphSandbox) -> dict[str, Any]:
 
 @remembered
 def list_pages(graph: Graph, limit: int | None) -> tuple[GraphSandbox, set[str], list[list[Mapping[str, Any]]]]:
-    """Return a sandbox with nodes, the ids of all nodes, and the pages when listed with this limit."""
+    """Return a sandbox with nodes, the ids of all nodes, and the pages of a listing with this limit."""
     graph.require("bulk_vertices", "upsert_nodes")
 
     sandbox, ids = shared_sandbox(graph, "pages", put_for_pages, empty=True)

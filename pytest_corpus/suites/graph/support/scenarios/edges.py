@@ -44,7 +44,7 @@ def link_nodes(graph: Graph) -> tuple[GraphSandbox, dict[str, str]]:
 
 
 def edges_with_words(sandbox: GraphSandbox, what: str) -> dict[str, words.Item]:
-    """Return edges from `a` with unusual words as `labels` or in `properties`, as far as accepted (R138)."""
+    """Write edges from `a` with unusual words as `labels` or in `properties`; return the accepted ones (R138)."""
     most = sandbox.graph.items_per_request
     if what == "labels":
         labels = vocabulary.choose({**vocabulary.INJECTIONS, **vocabulary.WORDS}, most - 4, ["backtick", "mixed_case"])
@@ -99,7 +99,7 @@ def expect_failure_class(failure: Any, *families: str) -> None:
 LOOP, PARALLEL = "a loop", "a second edge of one label between the same nodes"
 
 EDGES = {LOOP: (("a", "a"),), PARALLEL: (("a", "b"), ("a", "b"))}
-"""The sources and targets of edges that are written to find out if a graph accepts edges of this kind."""
+"""By kind of edge: sources and targets. The suite writes these edges to find out if a graph accepts the kind."""
 
 
 def accepts_edges(graph: Graph, kind: str) -> bool:

@@ -101,7 +101,7 @@ def tenants_for_one_key(graph: Graph, number: int = 0) -> tuple[GraphSandbox, Gr
 def intrusions(graph: Graph, place: GraphSandbox) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the requests by which a tenant tries to change the nodes `a` and `b` of another tenant.
 
-    Deletes come first, because an upsert creates a namespace of that name for the tenant.
+    Deletes come first, because an upsert gives the tenant its own namespace of the same name.
     """
     deletes: list[dict[str, Any]] = [{"ids": [place.id("a")]}, {"filter": {"corpus_group": place.group}}]
     if graph.works("delete_nodes"):

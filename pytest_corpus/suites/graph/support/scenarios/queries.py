@@ -42,7 +42,7 @@ INJECTIONS = ("quoted", "closing", "steps", "backslash_quote")
 """The kinds of `TRICKY` values that end a text, a condition or a step of a query."""
 
 MORE_WORDS = 5
-"""The number of words of the vocabulary that are also values of parameters; the seed chooses them."""
+"""The number of values of parameters that are words of the vocabulary. The seed chooses the words."""
 
 EVERY = "every word"
 """The value of a parameter that has all words of the vocabulary."""
@@ -65,7 +65,7 @@ TYPED: dict[str, Any] = {
 """Values of the key that queries search by. A query with one of them must find only the node with this value."""
 
 ASKED = ("integer", "small_integer", "float", "text", "empty", "true", "digits")
-"""The kinds of values that queries look for; streams look for the last one, and for half of the others."""
+"""The kinds of values that queries look for. Streams look for the last kind and for half of the others."""
 
 _BAD_ARGUMENTS: dict[str, dict[str, Any]] = {
     "text": {"missing": ..., "number": 7, "list": ["MATCH"], "object": {"a": 1}},
@@ -97,7 +97,7 @@ def stream_nodes(graph: Graph, count: int) -> tuple[StreamReply, list[str], list
 def find_values(
     sandbox: GraphSandbox, operation: str, key: str, dialect: str | None = None, purpose: str = "find", **more: Any
 ) -> list[str] | None:
-    """Return the values of the nodes that match a key and `more`; None if a parameter is refused permanently (R138)."""
+    """Return the values of the found nodes; None if `key` or a value in `more` is refused permanently (R138)."""
     sandbox.graph.require_question(purpose, dialect)
     args = sandbox.graph.question(purpose, dialect, wanted=key, **more)
     reply = sandbox.stream(args) if operation == "stream_query" else sandbox.call("query", args)
@@ -137,7 +137,7 @@ def is_not_supported(result: Any) -> bool:
 
 
 def tricky_nodes(graph: Graph) -> tuple[GraphSandbox, dict[str, tuple[str, str]]]:
-    """Write a node for each tricky key, and one other node; return the sandbox and, by kind, keys and node values."""
+    """Write a node for each tricky key and one more; return the sandbox and, by kind, each node's key and value."""
     sandbox = graph.sandbox(own=False)
     nodes = {}
     for kind, value in TRICKY.items():
@@ -189,7 +189,7 @@ PLAIN: dict[str, Any] = {"number": 1, "other": 2, "text": "text", "none": "none"
 """The named values for a store that refuses unusual texts."""
 
 Chain = tuple[GraphSandbox, tuple[dict[str, Any], ...]]
-"""A place with nodes n0, n1 ... and its edges e0, e1 ... from each to the next, of two labels in turn."""
+"""A sandbox with nodes n0, n1 ..., and the edges e0, e1 ... from each node to the next. Two labels alternate."""
 
 
 def chain(graph: Graph, length: int = CHAIN) -> Chain:
@@ -213,7 +213,7 @@ def traverse_chain(graph: Graph, start: str, **args: Any) -> Any:
 
 
 def star(graph: Graph) -> GraphSandbox:
-    """Return a node with an edge CORPUS_A to `a` and CORPUS_B to `b`, which each have such edges to two more nodes."""
+    """Return a tree with `hub` and two levels below it. Each parent has one edge CORPUS_A and one edge CORPUS_B."""
     graph.require("traversal", "upsert_nodes", "upsert_edges")
 
     def fill(sandbox: GraphSandbox) -> None:

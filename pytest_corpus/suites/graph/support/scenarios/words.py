@@ -24,10 +24,10 @@ LABELS = (
 """The kinds of labels of each run."""
 
 LARGE = 2**53
-"""The last integer that a double distinguishes from the next one."""
+"""The first integer whose successor a double cannot represent."""
 
 MOST_LABELS, FEW_LABELS = 11, 3
-"""The number of words, and of reserved words, that are labels in a run."""
+"""The number of unusual words, and the number of reserved words, that are labels in a run."""
 
 
 def offer_items(sandbox: GraphSandbox, kind: str, items: Mapping[str, Item]) -> dict[str, Item]:
@@ -40,11 +40,10 @@ def offer_items(sandbox: GraphSandbox, kind: str, items: Mapping[str, Item]) -> 
 def put_with_words(
     sandbox: GraphSandbox, kind: str, make_items: Callable[[str], Mapping[str, Item]]
 ) -> tuple[str, Mapping[str, Item]]:
-    """Write `nodes` or `edges` with a text of many unusual words, of fewer, or of none (R138); return the text and the
-    items.
+    """Write `nodes` or `edges` with a text of as many unusual words as are accepted (R138); return text and items.
 
     Args:
-        make_items: returns the items with a text, which may be empty.
+        make_items: returns the items for a text. The text may be empty.
     """
     for text in vocabulary.refusable_texts("w"):
         items = make_items(text)
@@ -103,9 +102,9 @@ def changed_properties(sandbox: GraphSandbox) -> list[str]:
 
 
 def put_nodes_of_two_kinds(sandbox: GraphSandbox) -> tuple[str, str]:
-    """Write the nodes `a` and `b` of one kind and `c` of another; return the kinds, unusual words if accepted (R138).
+    """Write the nodes `a` and `b` of one kind and `c` of another; return both kinds.
 
-    The nodes differ in size and in `corpus_true`.
+    The kinds are unusual words, if these are accepted (R138). The nodes differ in size and in `corpus_true`.
     """
     given: dict[str, tuple[int, dict[str, Any]]] = {
         "a": (0, {"corpus_size": LARGE + 1, "corpus_true": True}),

@@ -138,7 +138,7 @@ def items_with_value(vector: Vector, words: Mapping[str, str], key: str = "word"
 
 
 def items_with_words(vector: Vector, values: Mapping[str, str], keys: Mapping[str, str]) -> dict[str, Item]:
-    """Return vectors with some of the words as values of metadata, and others with some of them as keys."""
+    """Return vectors with words in their metadata: some have `values` as values, the others have `keys` as keys."""
     held = [
         *((kinds, {f"word{n}": word for n, word in enumerate(some)}) for kinds, some in group_words(values).items()),
         *(
@@ -164,8 +164,8 @@ def two_tenants(
     """Return namespaces of the same name for two tenants; the first one has these vectors.
 
     Args:
-        claimed: True if isolation of tenants must be claimed, False if it must not be. Raises NotApplicable otherwise.
-        like: the kinds of the tenants' names, empty for a plain name. A plain name replaces a refused one (R139).
+        claimed: True if capabilities must claim isolation, False if they must not. NotApplicable is raised otherwise.
+        like: the kinds of the tenants' names. An empty kind is a plain name, which also replaces a refused one (R139).
     """
     require_tenants(vector, claimed=claimed)
     name, tenant = vector.new_name("shared"), new_tenant_context()["tenant"]
@@ -211,7 +211,7 @@ class MixedBatch:
     Attributes:
         bad: the bad items by their index.
         before: a vector that was stored before the batch.
-        found: the ids that are stored after the batch, as the queries `shown_by` show.
+        found: the ids that are stored after the batch, according to the queries `shown_by`.
     """
 
     items: Sequence[Item]
@@ -247,7 +247,7 @@ BAD: tuple[tuple[Mapping[int, str], ...], ...] = (
     *(tuple({at: kind} for kind in kinds) for at, kinds in enumerate((KINDS[::2], KINDS, ENDS))),
     ({1: "wrong_dimension", 3: "no_vector"}, {1: "empty_id", 3: "wrong_type"}),
 )
-"""Groups of batches of three or four items. A batch is written as its bad items: their kinds by index."""
+"""Groups of batches of three or four items. Each batch is a mapping from the index of a bad item to its kind."""
 
 
 @remembered
@@ -297,7 +297,7 @@ class Ranking:
 
     @property
     def tolerance(self) -> float:
-        """The largest difference of quality between vectors that need not be ranked."""
+        """The largest difference of quality at which two vectors may be in either order."""
         return TOLERANCE * max(1.0, *map(abs, self.truth.values()))
 
     def expect_order(self) -> None:
@@ -312,7 +312,7 @@ class Ranking:
             expect.check(best, "the best of all vectors", "a better vector is missing", path)
 
     def expect_monotonic(self, key: str, sign: int) -> None:
-        """Check that from match to better match a number rises (sign 1) or falls (-1), if their quality differs."""
+        """Check that better matches have a higher number (sign 1) or a lower one (-1), if their quality differs."""
         numbers: list[Any] = [match.get(key) for match in self.matches]
         path = f"result.matches.{key}"
         expect.check(all(map(is_number, numbers)), "a number", "another value, or none", path)
@@ -367,7 +367,7 @@ def _ranked_queries(vector: Vector, metric: str) -> list[tuple[Any, ...]]:
 
 
 def batch_matches(sandbox: VectorSandbox, queries: Sequence[Sequence[float]], top_k: int) -> dict[int, list[Any]]:
-    """Return by index the matches of the queries that fit into one batch and are answered."""
+    """Send as many queries as fit into one batch; return their matches by index, or nothing if the batch fails."""
     limits = sandbox.vector.limits
     asked = [{"vector": [*query], "top_k": limits.cap_matches(top_k)} for query in queries]
     try:

@@ -24,7 +24,7 @@ MOST_MATCHES = 10
 
 
 def shared_context(edition: str | None) -> dict[str, Any]:
-    """Return the context of the flow: every documented member, and hints for caches if `ctx` is open (R134)."""
+    """Return the context of the flow: every documented member, and hints for caches if they are allowed (R134)."""
     hints: dict[str, Any] = {"cache_scope": "tenant", "cache_tags": ["kb"]} if edition != "1.0.0" else {}
     key = {"idempotency_key": f"key{canary()}", "tenant": f"tenant{canary()}"}
     return {**context_with_key(key), "attrs": {"user": f"u-{canary(6)}"}, **hints}
@@ -99,7 +99,9 @@ def make_sandbox(vector: Vector, dimensions: int, tenant: str) -> VectorSandbox:
     """Return a namespace for a tenant's vectors of these dimensions. Raises NotApplicable if it is refused."""
     fixed, most = vector.limits.fixed_dimensions, vector.capabilities.limit("max_dimensions")
     if (fixed or dimensions) != dimensions or dimensions > (most or dimensions):
-        raise NotApplicable(f"the store takes no vectors of {dimensions} dimensions, as the embedding component makes")
+        raise NotApplicable(
+            f"the embedding component makes vectors of {dimensions} dimensions, which the store does not take"
+        )
     if not vector.has_namespaces and vector.dimensions != dimensions:
         raise NotApplicable("the only namespace has other dimensions than the embedding component")
     return vector.sandbox(tenant=tenant, dimensions=dimensions)

@@ -20,14 +20,14 @@ from pytest_corpus.suites.vector.support.scenarios.checks import has_metadata
 IDS, MOST_IN_BATCH = 2, 2
 
 UPSERTS = 6
-"""The number of upserts for each other operation, because most faults need ids that are written often."""
+"""Upserts are this many times as frequent as any other operation: most faults need ids that are written often."""
 
 ANGLES = (5, 40, 75, 110, 145, 175)
 KINDS = ("a", "b")
 TOP_K = (8, 3, 1)
 
 QueryChoice = tuple[int, "str | None", int, bool]
-"""A direction, a kind to filter by or None, the number of matches, and True for a batch."""
+"""A direction, a kind to filter by (or None), the number of matches, and True if the query is sent in a batch."""
 
 
 class VectorContents:
