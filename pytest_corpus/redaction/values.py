@@ -23,7 +23,7 @@ _LONGEST_INDEX: Final = 5
 _MOST_NAMES: Final = 4
 _WRITTEN_FREELY: Final = OBJECTS | TEXTS | VECTORS  # keys whose values may contain text of a user
 _RULES: Final = ("enum", "const", "pattern", "format", "type")
-"""The schema keywords that restrict the text of a string; for other keywords its length is a sufficient description."""
+"""The schema keywords that restrict the text of a string. For any other keyword, a finding states only the length."""
 
 # -- patterns of texts that may be shown -----------------------------------------------------------------
 
@@ -75,7 +75,7 @@ def printable(text: str) -> str:
 
 
 def shorten(text: str, most: int, end: int = 0) -> str:
-    """Shorten a text to its first characters and its last `end` characters, `most` in all; dots mark the gap."""
+    """Shorten a text to `most` characters: its beginning and its last `end` characters, with dots between them."""
     if len(text) <= most:
         return text
     return f"{text[: most - end]} ..." + (f" {text[-end:]}" if end else "")
@@ -83,7 +83,7 @@ def shorten(text: str, most: int, end: int = 0) -> str:
 
 @dataclass(frozen=True, slots=True)
 class UnreadableValue:
-    """A value that JSON cannot represent: the name of its type, and its text, which is only searched for leaks."""
+    """The type and the text of a value that JSON cannot represent. The text is only searched for leaks."""
 
     type: str
     text: str = ""
@@ -118,7 +118,7 @@ def _is_name(key: str) -> bool:
 
 
 def list_keys(what: str, found: Iterable[object]) -> str:
-    """List keys that an adapter chose: keys that look like names are shown, others are counted.
+    """List keys that an adapter chose: show keys that look like names, and count the others.
 
     `what` is the noun before them, such as "the key".
     """
@@ -132,7 +132,7 @@ def list_keys(what: str, found: Iterable[object]) -> str:
 
 
 def redact_path(path: str) -> str:
-    """Replace the parts of a path in an answer that may be content."""
+    """Replace each part of a path that may be content; the path leads to a value in an answer."""
     return ".".join(_redact_step(step) for step in path.split("."))
 
 

@@ -22,7 +22,7 @@ def invalid(path: str, code: str, rule: str, *, error: str = "BadRequest", **det
 
 
 class FaultMapping:
-    """Converts the provider's exceptions to errors of the taxonomy (ERRORS 8), and adds their hints (ERRORS 7)."""
+    """Converts the provider's exceptions to errors of the taxonomy (ERRORS 8), with the hints of ERRORS 7."""
 
     component: ClassVar[str]
     fault_kinds: Mapping[str, str] = {"quota_exhausted": "ProviderQuotaExceeded"}

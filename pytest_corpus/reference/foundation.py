@@ -156,7 +156,7 @@ class ReferenceAdapter(Admission, FaultMapping, Telemetry):
             return await remember(self.replays, key, work)
 
     def replay_key(self, call: Call) -> str | None:
-        """Return the scope of an idempotency key: tenant, op and arguments; None if the call has no key."""
+        """Return the key under which the answer of a call is stored for replays; None if the answer is not stored."""
         if call.idempotency_key is None or call.op not in self.replayable:
             return None
         return digest([call.tenant_hash, call.op, call.args.values, call.idempotency_key])

@@ -183,7 +183,7 @@ class Admission:
         return deadline
 
     def tenant_hash(self, tenant: str) -> str:
-        """Return an irreversible, stable, salted hash of the tenant, which other code never sees (SPECIFICATION 15)."""
+        """Return a stable, salted, irreversible hash of a tenant. Other code only gets the hash (SPECIFICATION 15)."""
         content = tenant.encode("utf-8", "surrogatepass")
         return hmac.new(self.tenant_salt, content, hashlib.sha256).hexdigest()[:32]
 

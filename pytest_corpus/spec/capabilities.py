@@ -16,7 +16,7 @@ SECTIONS = ("features", "limits")
 """Objects in which facts may be nested."""
 
 READ_AFTER_WRITE, STRONG = ("readafterwrite",), "strong"
-"""Words in a key for the consistency of reads after writes, and the value that promises most (B; R46)."""
+"""Words in the key that states when a write becomes visible, and the value for the strongest promise (B; R46)."""
 
 POST_FILTERING = re.compile(r"\bpost ?filter|\bfilter\w*\b.*\b(post|after|afterwards)\b|\bpost\b.*\bfilter")
 """Matches a key or value, in lower-case words, which says that filters are applied after the search (R47)."""
@@ -34,7 +34,7 @@ DEFAULT_METRIC = ("metric", "default")
 """Words in a key for the default metric of namespaces (B)."""
 
 SAMPLING_RANGES = {name: f"{name}_range" for name in ("temperature", "top_p", "frequency_penalty", "presence_penalty")}
-"""For each sampling parameter, the key in `sampling` of its lowest and highest value (8.4 has the first two; R117)."""
+"""For each sampling parameter, the key of its range in `sampling` (8.4 has the first two; R117)."""
 
 RANGED = ("LLM-CAP-2", "LLM-SAMPLING-6", "LLM-SAMPLING-10")
 """The requirements that depend on these ranges."""
@@ -101,8 +101,8 @@ KEYS = frozenset(
         *("schema_version", "provider_specific", "experimental_features"),
     }
 )
-"""Every key of capabilities that a document names for any component (SPECIFICATION 6.2, 7.2, 8.4, 10.2, B),
-with those of the published wire (R42), those that any result may have (R56), and the number of namespaces (R115)."""
+"""Every documented key of capabilities, for any component (SPECIFICATION 6.2, 7.2, 8.4, 10.2, B). It includes keys
+of the published wire (R42), keys that any result may have (R56), and the number of namespaces (R115)."""
 
 
 def find_fact(component: str, name: str) -> Fact:

@@ -5,8 +5,8 @@ accepts. They ask for nodes of the label `CorpusNode` with the properties `corpu
 and `corpus_value`, and for edges of the label `CORPUS_LINK`; parameters are `wanted`, `group` and `rank`. In the
 records of an answer, only the values of `corpus_value` matter; they may have any name.
 
-A user overrides or adds a language with a JSON file, ``--corpus-dialects=FILE``: an object from dialect to an object
-from purpose to a text, or to a list of texts.
+A user overrides or adds a language with a JSON file, ``--corpus-dialects=FILE``: `{language: {purpose: text}}`. A list
+of texts may stand in place of one text.
 """
 
 from collections.abc import Mapping
@@ -38,8 +38,8 @@ class Dialect:
 
     Attributes:
         spellings: the spellings of the query for each purpose.
-        certain: True if an adapter of this language must accept one of the spellings. Otherwise an adapter that accepts
-            none is not assessed; it is at fault only if it also refuses `plain`.
+        certain: True if an adapter of this language must accept one of the spellings. If False, an adapter that accepts
+            no spelling is not assessed, but it violates a requirement if it refuses `plain` too.
         plain: a query that every adapter of the language accepts.
         supplied: the purposes whose spellings come from the user.
     """
@@ -134,7 +134,7 @@ _PATTERNS: Mapping[str, tuple[str, ...]] = {
 
 
 def _node_traversals(has: str, then: str = "") -> tuple[str, ...]:
-    """Return traversals from the nodes that `has` selects, one for each way to return a value of a node."""
+    """Return three traversals from the nodes that `has` selects; each returns values of nodes in another form."""
     start = f"g.V().hasLabel('{NODE_LABEL}').{has}{then}"
     return tuple(
         f"{start}.{end}"

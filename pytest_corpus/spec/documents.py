@@ -1,4 +1,4 @@
-"""The numbers and titles of all sections of the protocol's documents, which the sources of requirements name."""
+"""The numbers and titles of all sections of the protocol's documents; requirements name these sections as sources."""
 
 BEHAVIORAL_CONFORMANCE = """
 1 Overview

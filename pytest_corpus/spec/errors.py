@@ -215,13 +215,13 @@ FORMS: dict[str, tuple[str, ...]] = {
     "unfinished": ("network",),
     "garbage": ("unexpected",),
 }
-"""Other forms of faults on the wire of a provider with an address, each with the kinds of faults that have it.
+"""Other forms in which a provider with an address can fail on the wire, each with the kinds of faults that have it.
 
-``retry_after_seconds``, ``retry_after_date``: the hint stands in `Retry-After` alone, in whole seconds or as a date.
-``in_answer``: a good answer says that the rest of it was filtered. ``reset``: the connection is reset. ``truncated``:
-it is closed in the middle of the answer. ``unfinished``: a stream that has begun comes to an orderly end without its
-last event; elsewhere it is ``truncated``. ``garbage``: the answer is not valid JSON.
+``retry_after_seconds``, ``retry_after_date``: the hint is only in `Retry-After`, in whole seconds or as a date.
+``in_answer``: a successful answer says that its rest was filtered. ``reset``: the connection is reset. ``truncated``:
+the connection is closed in the middle of the answer. ``unfinished``: a stream that has begun ends without its last
+event; other answers are ``truncated``. ``garbage``: the answer is not valid JSON.
 """
 
 IN_STREAM = {"network": "reset", "gateway_timeout": "truncated"}
-"""The form in which a begun stream fails, for each kind of fault that no event of the stream expresses."""
+"""The form of a fault in the middle of a stream, for each kind of fault that has no event in the stream."""

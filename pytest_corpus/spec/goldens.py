@@ -43,7 +43,7 @@ class Golden:
         return next((op for op, _, kind in names if kind in ("request", "success", "frame") and op in BY_OP), "")
 
     def checks(self, *, last_line: bool = False) -> Iterator[tuple[str, str]]:
-        """Yield each (schema, edition) for the document or a line of a stream; `last_line` selects the last line."""
+        """Yield each (schema, edition) for the document, or for a line of a stream (`last_line`: for the last line)."""
         schemas = (self.last_line,) if last_line and self.last_line else (self.schema, *self.also)
         for schema in schemas:
             for edition in self.editions:
@@ -167,7 +167,7 @@ BY_FILE = {golden.file: golden for golden in GOLDENS}
 
 
 def goldens_of(op: str) -> tuple[Golden, ...]:
-    """Return the goldens of an operation; if the table has none, the rows that it would have."""
+    """Return the goldens of an operation. If the table has none, make them by the usual pattern."""
     listed = tuple(golden for golden in GOLDENS if golden.op == op)
     if listed:
         return listed
@@ -181,14 +181,14 @@ def goldens_of(op: str) -> tuple[Golden, ...]:
 
 
 def request_golden(op: str) -> Golden:
-    """Return the golden of an operation's request; if the table has none, the row that it would have."""
+    """Return the golden of an operation's request. If the table has none, make one by the usual pattern."""
     return next(
         (golden for golden in goldens_of(op) if f"{op}.request" in golden.also), _exchange_golden(op, "request")
     )
 
 
 def answer_golden(op: str) -> Golden:
-    """Return the golden of an operation's success or stream; if the table has none, the row that it would have."""
+    """Return the golden of an operation's success or stream. If the table has none, make one by the usual pattern."""
     if BY_OP[op].streaming:
         return next(golden for golden in goldens_of(op) if golden.is_stream and golden.last_line is None)
     return next(
@@ -274,7 +274,7 @@ PARTS: Final = ("Mont Blanc", " is 4,806 metres", " high.")
 """The chunks of an example completion."""
 
 SELDOM: Final = frozenset(("name", "description", "index", "protocol"))
-"""Keys that goldens leave out unless they are required or other keys depend on them."""
+"""Optional keys. Goldens contain one of these keys only if the schema requires it or another key depends on it."""
 
 BRANCHES: Final[Mapping[str, str]] = {
     "graph_entity_edge": "src",
@@ -282,10 +282,10 @@ BRANCHES: Final[Mapping[str, str]] = {
     "success_batch": "total_tokens",
     "graph_batch": "success",
 }
-"""For a part of a file name, a key: the golden uses the branch of a union that requires this key."""
+"""From a part of a file name to a key. If the name has this part, the golden uses the branch that requires the key."""
 
 USUAL: Final = frozenset(("processed_count", "embeddings", "total_texts"))
-"""Keys whose branch of a union is chosen if the file name selects none."""
+"""If the file name selects no branch of a union, the golden uses the branch with one of these keys."""
 
 ERROR_KEYS: Final = ("error", "message", "detail")
 """Keys that only errors have."""

@@ -102,7 +102,7 @@ SHARED: dict[str, dict[tuple[str, ...], str]] = {
         _NEW: "envelope.stream.success types.chunk types.write_result",
     },
 }
-"""The schemas of each folder besides those of operations, by the editions that have separate files for them.
+"""The schemas of each folder except the schemas of operations, grouped by the editions that have files for them.
 
 Names are written without the component; in the folder ``common`` they have none.
 """

@@ -27,7 +27,7 @@ OBJECTS = frozenset(
         *("filter", "node_filters", "relationship_filters", "records", "row", "summary"),
     )
 )
-"""Keys whose values are free content, including keys that users choose."""
+"""Keys whose values are free content. Users choose the keys inside these values, too."""
 
 TEXTS = frozenset(("text", "content", "prompt", "message", "system_message", "query", "arguments", "user"))
 """Keys whose values are texts of users."""

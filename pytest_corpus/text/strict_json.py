@@ -58,7 +58,7 @@ def parse(data: bytes, *, closely: bool = True) -> tuple[Any, Flaw | None]:
 
 
 def read_exactly(data: bytes) -> tuple[Any, Flaw | None]:
-    """Parse a document like `parse`, but accept the flaws that have their own requirements.
+    """Parse a document like `parse`, but accept some flaws, because separate requirements forbid them.
 
     NaN, infinities and lone surrogates stay. Integers stay integers, but become infinite beyond the range of a double.
     The last of repeated keys counts. An unreadable document has the value None.
@@ -122,7 +122,7 @@ _LEVELS_AROUND = (
 
 
 def _has_every_key(text: bytes, written: bytes) -> bool:
-    """True if no key was lost between a text and the text written from its value; False means that a key may be lost.
+    """True if `written`, made from the parsed value of `text`, has every key of `text`; False if one may be lost.
 
     Outside of strings each colon follows a key; inside of strings colons are kept unless they were escaped. So a
     missing colon shows a repeated key.

@@ -102,8 +102,8 @@ def _convert_member(hint: Any, value: Any) -> Any:
 def abridge(body: Any, path: str) -> Any:
     """Shorten an answer for a report: replace long values that are not on the path by dots.
 
-    A path may begin inside the answer (`metadata.word`). It then means the first position with this path; if
-    there is none, the first position with as many of its steps as possible.
+    A path may begin inside the answer (`metadata.word`). It then means the first position with this path. If
+    no position has the complete path, its last steps are ignored until one fits.
     """
     steps = _STEP.findall(path.partition(",")[0].partition(" ")[0])
     for end in range(len(steps), 0, -1):

@@ -59,7 +59,7 @@ class EmbeddingArguments(Admission):
         return invalid("args.model", "MODEL_NOT_AVAILABLE", rule, error="ModelNotAvailable", model=model)
 
     def read_texts(self, call: Call) -> list[str]:
-        """Return the texts of a batch. An item that is not a string refuses the whole batch (ERRORS 6.2)."""
+        """Return the texts of a batch. If an item is not a string, the whole batch is refused (ERRORS 6.2)."""
         texts: list[str] = replace(call.args, error="InputFormatError").items("texts", "a string", required=True)
         self.check_batch_size(len(texts))
         return texts
@@ -75,7 +75,7 @@ class EmbeddingArguments(Admission):
             )
 
     def job(self, text: str, path: str, options: EmbedOptions) -> Job:
-        """Return the job to embed a text: complete, or truncated to the limit."""
+        """Return the job that embeds a text; the text is truncated if it is too long."""
         cut = self.cut(text)
         truncated = len(cut) < len(text)
         if truncated and not (options.truncate and self.features["supports_truncation"]):

@@ -19,7 +19,7 @@ class Selection:
 
 
 class GraphArguments(Admission):
-    """Reads the arguments of graph operations. Each method reads one argument, which a refusal names."""
+    """Reads the arguments of graph operations. Each method reads one argument; its errors name this argument."""
 
     def read_namespace(self, args: Fields) -> str:
         namespace = args.text("namespace") or DEFAULT_NAMESPACE

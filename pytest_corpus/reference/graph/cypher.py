@@ -26,7 +26,7 @@ class QueryPart:
     direction: str = "BOTH"
 
     def fits(self, entity: Entity, scope: Scope) -> bool:
-        """True if an entity has the labels and properties. If the name is bound, it must be bound to this entity."""
+        """True if an entity has this part's labels and properties, and this part is not bound to another entity."""
         known = scope.get(self.name or "")
         if isinstance(known, (Node, Edge)) and known != entity:
             return False

@@ -78,7 +78,7 @@ class Queries(GraphArguments):
         return timeout_ms
 
     def graph(self, space: Space, namespace: str) -> NamespaceGraph:
-        """Return the graph to read; it must have been written before (ERRORS 6.4)."""
+        """Return the graph of a namespace. Refuse a namespace that was never written to (ERRORS 6.4)."""
         if namespace not in space:
             raise invalid("args.namespace", "NOT_FOUND", "is not known", error="NamespaceNotFound")
         return space[namespace]

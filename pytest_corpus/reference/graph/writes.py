@@ -91,7 +91,7 @@ class GraphWrites(Queries):
         return named and self.matches(entity, selection.filter)
 
     def partial_success(self, outcome: Outcome) -> dict[str, Any]:
-        """Return the counts and failures of single items, valid under both editions (ERRORS 10, R14)."""
+        """Return the counts and the failures of a write, valid under both editions (ERRORS 10, R14)."""
         failures = [
             {"index": index, "id": name, "error": error.kind.name, "detail": str(error)}
             for index, name, error in outcome.failures

@@ -28,7 +28,7 @@ class Filters(Conditions, VectorLimits):
         return conditions
 
     def read_term(self, name: str, term: Any) -> list[FilterCondition]:
-        """Return the conditions on one name: `{operator: operand}`, or a value that must be equal."""
+        """Return the conditions on one name. `term` is `{operator: operand}`, or the value that the name must have."""
         if not FIELD_NAME.fullmatch(name) or term == {} or isinstance(term, list):
             raise self.filter_error()
         if not isinstance(term, Mapping):

@@ -113,7 +113,7 @@ class Conditions:
         return all(self.holds(metadata, condition) for condition in conditions)
 
     def holds(self, metadata: Mapping[str, Any], condition: FilterCondition) -> bool:
-        """True if one condition is satisfied; an absent name satisfies none."""
+        """True if one condition is satisfied. If the name is absent, the condition is not satisfied."""
         if condition.name not in metadata:
             return False
         value, operand = metadata[condition.name], condition.operand

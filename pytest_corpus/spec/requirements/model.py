@@ -14,7 +14,7 @@ HOOKS = ("metrics", "provider")
 """The hooks that a requirement may need; a factory has parameters with these names."""
 
 LOGS = "logs"
-"""The need of requirements about log records: the suite must be able to read the adapter's log (R74)."""
+"""Requirements about log records need this: the suite must be able to read the adapter's log (R74)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +30,8 @@ class Requirement:
             transport of `spec/transports.py`, or the name of a capability flag that must not be false.
         components: the components to which it applies.
         hint: the change that an author usually has to make.
-        quiet: the components for which its tests must run alone, because other calls could hide or imitate a violation:
-            they change caches, statistics or complete lists.
+        quiet: the components for which its tests must run alone. Other calls change caches, statistics or
+            complete lists, and so could hide or imitate a violation.
     """
 
     id: str

@@ -166,9 +166,9 @@ def validate_case(case: WireRequestCase, envelope: Any, metrics: ValidationMetri
 def get_adapter_builder(adapter: Any, case: WireRequestCase) -> Callable[..., Any] | None:
     """Return the method of an object that builds the envelope of a case, or None.
 
-    `adapter` is an object with builder methods, or a mapping of component to such objects. A builder has the name
-    `qualified_method` or `build_method`. A shorter name that several components share (`build_health_request`) counts
-    only if its component is clear: in a mapping, or if `possible_components` returns one component.
+    `adapter` is an object with builder methods, or a mapping of component to such objects. A builder is named
+    `qualified_method` or, shorter, `build_method`. If several components share the short name (`build_health_request`),
+    it counts only in a mapping, or if `possible_components` returns only the component of the case.
     """
     holder = adapter.get(case.component) if isinstance(adapter, Mapping) else adapter
     name = case.qualified_method
@@ -183,8 +183,8 @@ def get_adapter_builder(adapter: Any, case: WireRequestCase) -> Callable[..., An
 def possible_components(holder: Any, case: WireRequestCase) -> tuple[str, ...]:
     """Return the components that the shorter name of a case's builder may mean in an object.
 
-    Several components may share the shorter name. The result has those for which the object also has a builder that
-    belongs to them alone; if there are none, all of them.
+    Several components may share the shorter name. If the object has builders that belong to only one of these
+    components, the result has only components with such builders; otherwise it has all.
     """
     sharing = tuple(other.component for other in CASES if other.build_method == case.build_method)
     if len(sharing) == 1:

@@ -20,12 +20,12 @@ class SchemaMigrator:
         """Convert an LLM request envelope from version 1 to 2.0.0 (SCHEMA 10.2).
 
         ``args.prompt`` becomes the only user message in ``args.messages``, and ``schema_version`` becomes ``2.0.0``. If
-        a request already has messages, or its operation has neither key, only the version changes.
+        a request has no ``args.prompt``, only the version changes.
 
         Raises:
             MigrationError: the envelope is not a JSON object or not an LLM request; its version is not 1; ``args`` is
                 not an object; ``args.prompt`` is not a string or comes with ``args.messages``; or a completion has
-                neither of both keys.
+                no ``args.prompt`` and no ``args.messages``.
         """
         if not isinstance(v1_envelope, dict):
             raise MigrationError(f"an envelope must be a JSON object, not a {type(v1_envelope).__name__}")

@@ -97,9 +97,9 @@ def validate_op_field(envelope: Any, expected_op: str, case_id: str = UNKNOWN_CA
 def validate_ctx_field(envelope: Any, case_id: str = UNKNOWN_CASE) -> None:
     """Raise an error unless `ctx` is an object with valid members (SCHEMA 3.2).
 
-    As in edition 1.1.0, members may be null and undocumented keys are ignored (SPECIFICATION 4; R8). If only edition
-    1.0.0 is accepted, its schema refuses both. `deadline_ms` is absolute epoch milliseconds, at least 1. Nested values
-    that are not JSON are left to the round trip.
+    As in edition 1.1.0, members may be null and undocumented keys are ignored (SPECIFICATION 4; R8). The schema of
+    edition 1.0.0 refuses nulls and undocumented keys. `deadline_ms` is absolute epoch milliseconds, at least 1. Nested
+    values that are not JSON are left to the round trip.
 
     Raises:
         EnvelopeTypeError: the envelope is not a dict.

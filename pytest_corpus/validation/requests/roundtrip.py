@@ -76,7 +76,7 @@ def _make_error(obj: Any, problems: list[Problem], case_id: str) -> Serializatio
 
 
 def _keys_would_change(holder: dict[Any, Any]) -> bool:
-    """True if the keys that are not strings are all of types that a JSON writer converts to strings."""
+    """True if some keys are not strings, and a JSON writer would convert all of these keys to strings."""
     others = [key for key in dict.keys(holder) if not isinstance(key, str)]
     return bool(others) and all(key is None or isinstance(key, int | float) for key in others)
 

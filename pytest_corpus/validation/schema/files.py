@@ -96,9 +96,9 @@ find_schema = SHIPPED.find_schema
 def table_of(root: Path) -> SchemaTable:
     """Return the table of a folder: the protocol's schemas, and any other files of the user (SCHEMA 6.1).
 
-    A file next to a protocol file whose name has an edition (``llm.response_format.v1.1.json``) is the file of that
-    edition. Any other file is a schema with its file name, in every edition. The shipped folder contains only the
-    protocol's schemas.
+    A user's file may be a newer edition of the protocol file next to it. Its name then ends with the edition, as in
+    ``llm.response_format.v1.1.json``. Any other file is a schema with its file name, in every edition. The shipped
+    folder contains only the protocol's schemas.
     """
     if root.resolve() == _shipped_root():
         return SHIPPED

@@ -180,7 +180,7 @@ class SchemaRegistry:
         Editions that do not exist or lack the schema accept nothing.
 
         Raises:
-            SchemaAssertionError: no edition accepts it; it has the problems under the last edition that has the schema.
+            SchemaAssertionError: no edition accepts the instance; `problems` are from the last edition with the schema.
             UnknownSchemaError: the schema does not exist.
             SchemaFileError: the schema cannot be read or compiled.
         """

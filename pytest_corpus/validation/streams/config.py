@@ -57,14 +57,14 @@ class ValidationConfig:
     Args:
         envelope_schema_id: the schema of the stream. Its name can replace `component` and, with a version, `edition`.
             Allowed are success and stream envelopes, the frame of a streaming operation, and the union of overlay
-            frames (``llm.stream.frames.ndjson.schema``), which means ``framing="event"``. A success envelope, as in
-            SCHEMA 6.2, counts as the stream envelope, because no frame can satisfy it (R3).
+            frames (``llm.stream.frames.ndjson.schema``), which means ``framing="event"``. The schema of a success
+            envelope, as in SCHEMA 6.2, is replaced by the stream envelope, because no frame can satisfy it (R3).
         component: the component of the stream; it must have a streaming operation.
         mode: a `ValidationMode` or its name in any case.
         max_frame_bytes: the largest size of a frame as UTF-8 JSON.
         sample_rate: the share of chunks that SAMPLED validates, above 0 and at most 1.
-        edition: the only schema version that decides (R18); None accepts a chunk if any edition accepts it. If the
-            edition has no schema for the chunks, the first edition with such a schema decides.
+        edition: the only schema version that decides (R18). If it has no schema for the chunks, the first edition with
+            such a schema decides. With None, a chunk is valid if any edition accepts it.
         framing: ``canonical`` for the frames of adapters, ``event`` for the gateway overlay, ``{event, data}`` (R1).
         max_errors: the number of defects in the report; further defects are only counted.
 
@@ -154,9 +154,9 @@ class StreamPlan:
     Attributes:
         chunk: the name of the schema of the chunks.
         null_ms: True if `ms` may be null.
-        accepts_chunks: True if every chunk of a list is valid.
-        accepts_frames: True if every frame of a list is a success frame with a valid chunk.
-        accepts_shells: True if every frame of a list is a success frame with any object as its chunk.
+        accepts_chunks: returns True if every chunk of a list is valid.
+        accepts_frames: returns True if every frame of a list is a success frame with a valid chunk.
+        accepts_shells: returns True if every frame of a list is a success frame; a chunk may be any object.
     """
 
     chunk: str
@@ -185,8 +185,8 @@ def plan_of(schemas: SchemaRegistry, component: str, edition: str | None, framin
 
 
 def edition_for(schema: str, edition: str | None) -> str | None:
-    """Return the edition of a schema to use: the wanted edition, or the first one if the wanted edition lacks the
-    schema.
+    """Return the edition to use for a schema: the wanted edition, or the schema's first edition if the wanted one
+    lacks the schema.
     """
     known = BY_NAME.get(schema)
     if known is None or edition is None or edition in known.editions:
@@ -211,9 +211,9 @@ def _make_plan(schemas: SchemaRegistry, component: str, edition: str | None, fra
 
 
 def _frame_schema(chunk: dict[str, Any], null_ms: bool) -> dict[str, Any]:
-    """Return a schema for success frames that contain a chunk (SPECIFICATION 4.2.3.1), which is quick to validate.
+    """Return a schema for a complete success frame (SPECIFICATION 4.2.3.1); `chunk` is the schema of its chunk.
 
-    It is flat, unlike the schema files. It requires four keys and allows only four, so that none can be missing.
+    It is one flat object, so validation is fast. It requires four keys and allows only these four.
     """
     return {
         "type": "object",

@@ -296,7 +296,7 @@ class StreamMachine:
 def is_error_envelope(frame: Mapping[Any, object]) -> bool:
     """True if a frame is meant as an error envelope: `ok` is false or there is an `error`.
 
-    If it also has a chunk, it must have an `error`, and `ok` must not be true.
+    A frame with a chunk only counts as one if there is an `error` and `ok` is not true.
     """
     if "chunk" in frame:
         return "error" in frame and frame.get("ok") is not True
@@ -343,7 +343,7 @@ def event_defects(frame: dict[Any, Any]) -> Iterator[Defect]:
 
 
 def finality_problems(chunk: object) -> list[Problem]:
-    """Return a list with the problem of the `is_final` of a chunk; empty if it is a boolean."""
+    """Return the problem of the key `is_final` of a chunk, as a list; the list is empty if the value is a boolean."""
     if not isinstance(chunk, dict):
         return [Problem("", "type", "must be object", "")]
     if "is_final" not in chunk:

@@ -173,7 +173,7 @@ class SseReader(Reader):
                 del self._line[_FIELD_BYTES:]
 
     def _join(self, end: bytes) -> bytes:
-        """Return the line that ends with `end`. If it is too long, its data counts as too large."""
+        """Return the line that ends with `end`. If this line is too long, the event counts as too large."""
         self._hold(end)
         line = bytes(self._line)
         if self._line_is_too_long and line.partition(b":")[0] == b"data":

@@ -30,7 +30,7 @@ COM-CAP-9 MUST: `handle_stream` exists if streaming is claimed.
   hint: add handle_stream to the wire handler, or deny streaming in `capabilities`
 COM-CAP-10 SHOULD: Undocumented keys of capabilities stand under `extensions`.
   from SPECIFICATION 6.2, R71
-  hint: move keys that no document names from the top, from `features` and from `limits` to `extensions`
+  hint: move undocumented keys to `extensions`, also those in `features` and `limits`
 COM-CAP-11 SHOULD: Capabilities state the limits `concurrency` and `rate_limit_qps`.
   from SPECIFICATION 16.2, SPECIFICATION 6.2
   hint: state under `limits` how many calls you accept at once and per second

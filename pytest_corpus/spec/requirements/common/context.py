@@ -16,8 +16,8 @@ COM-CTX-4 MUST: `attrs` may hold any JSON.
 COM-CTX-5 MUST: The `traceparent` of the context is passed on to the provider unchanged.
   from SPECIFICATION 6.1, SPECIFICATION 11.3, R93; needs provider
   hint: pass the traceparent of each call on unchanged, from a local variable, in streams and batches too
-COM-CTX-6 MUST: If an adapter has all four components, one context is valid for all of them, and each accepts values
-    from another's answers.
+COM-CTX-6 MUST: An adapter with all four components accepts one context in all of them, and each component accepts
+    values from the answers of the others.
   from SPECIFICATION A, SPECIFICATION 11.3, R95; for vector
   hint: key request_id and idempotency_key by operation, because all components may get the same ones
 """

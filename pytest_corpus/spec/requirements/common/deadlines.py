@@ -22,8 +22,8 @@ COM-DEADLINE-6 MUST: A call well within its deadline is carried out.
 COM-DEADLINE-7 MUST: A `deadline_ms` of zero or less is refused with BAD_REQUEST or DEADLINE_EXCEEDED.
   from SCHEMA 3.2, R18
   hint: compare `deadline_ms` with None; do not test for truth, because zero is an expired deadline
-COM-DEADLINE-8 MUST: An operation on several items ends within its one budget plus a second, however many calls to the
-    provider it makes.
+COM-DEADLINE-8 MUST: An operation on several items has one budget for all of them. It ends at most a second after this
+    budget, however many calls to the provider it makes.
   from SPECIFICATION 6.1, SPECIFICATION 11.3, R62; needs provider, supports_deadline; for vector, embedding, graph
   hint: compute the remaining time before each item, also in a transaction and if a batch is sent item by item
 COM-DEADLINE-9 MUST: The absolute deadline is passed on to the provider unchanged.

@@ -17,7 +17,7 @@ COM-HEALTH-4 MUST: With its provider down, `health` still answers: with an objec
 COM-HEALTH-5 SHOULD: With its provider down, `health` does not report everything fine.
   from SPECIFICATION 7.6, R35; needs provider
   hint: ask the backend in `health`; if it fails, return `ok` false or a `status` of degraded or down
-COM-HEALTH-11 SHOULD: `ok` and `status` of a report agree: true with ok, false with down.
+COM-HEALTH-11 SHOULD: In a health report, `ok` is true if `status` is ok, and false if `status` is down.
   from SPECIFICATION 7.6, R99
   hint: derive `ok` from `status`: false for down, true for ok or degraded
 """

@@ -10,8 +10,8 @@ COM-OBS-2 MUST: A call that fails is observed exactly once, refused and expired 
 COM-OBS-3 MUST: A stream is observed exactly once, whatever its outcome.
   from SPECIFICATION 6.4, SPECIFICATION 11.2, R19; needs metrics, supports_streaming; for streaming
   hint: observe a stream in one `finally` around all of it, which covers refusals, failures and success
-COM-OBS-4 MUST: The `component` of an observation is the component that was called; every other metric names one of the
-    four components.
+COM-OBS-4 MUST: The `component` of an observation is the component that was called; in all other metrics it is one of
+    the four components.
   from SPECIFICATION 6.4; needs metrics
   hint: pass llm, vector, embedding or graph as `component` to every metric, in streams too
 COM-OBS-5 MUST: The `ok` of an observation is the outcome of the call.

@@ -11,7 +11,7 @@ COM-CACHE-1 MUST: A cached answer is not given to another tenant.
   from BEHAVIORAL_CONFORMANCE 6.6, SPECIFICATION 11.6, R27, R139; needs provider, supports_caching;
     quiet for vector, graph
   hint: include the tenant hash in every cache key, in batches too
-COM-CACHE-2 MUST: No `cache_scope` makes a cached answer pass from one tenant to another.
+COM-CACHE-2 MUST: A cached answer is never given to another tenant, whatever `cache_scope` says.
   from SPECIFICATION 6.1, R55, R134, R139; needs provider, supports_caching; quiet for vector, graph
   hint: keep the tenant hash in the key whatever `cache_scope` says, in `ctx` or in `attrs`
 COM-IDEM-3 MUST: A replay under the same idempotency key applies nothing again, and is answered as the first call was.
@@ -20,10 +20,10 @@ COM-IDEM-3 MUST: A replay under the same idempotency key applies nothing again, 
 COM-IDEM-4 MUST: If two calls under the same idempotency key run at once, one is carried out, and both get its answer.
   from SPECIFICATION 6.1, R61; needs idempotent_writes; for vector, graph; quiet
   hint: lock the key before you look for a first answer, and unlock it after that answer is stored
-COM-IDEM-5 SHOULD: A request whose first attempt failed with a retryable error is carried out when it is sent again
-    under its key.
+COM-IDEM-5 SHOULD: If a request failed with a retryable error, it is carried out when it is sent again with the same
+    idempotency key.
   from SPECIFICATION 6.1, SPECIFICATION 12.2, R61; needs idempotent_writes, provider
-  hint: store only answers of successful calls under their key, and no retryable error
+  hint: store the answer of a call under its key only if the call succeeded
 COM-IDEM-6 MUST: An idempotency key still works after fifty other keys and five seconds.
   from SPECIFICATION 6.1, R126; needs idempotent_writes; for vector, graph
   hint: store first answers for a day, whatever their number; a small cache of recent keys is not enough

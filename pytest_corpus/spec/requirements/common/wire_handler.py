@@ -45,7 +45,7 @@ COM-WIRE-13 MUST: An unknown key in `args`, or in an object inside it, is ignore
 COM-ENV-1 MUST: A unary success has no keys beyond `ok`, `code`, `ms` and `result`.
   from SPECIFICATION 4.2.1, SCHEMA 3.1, R5
   hint: drop extra keys such as a request id, or put them into `result` if its schema leaves room
-COM-ENV-2 MUST: The `code` of a unary success is OK (PARTIAL_SUCCESS and ACCEPTED stay valid).
+COM-ENV-2 MUST: The `code` of a unary success is OK, PARTIAL_SUCCESS or ACCEPTED.
   from SPECIFICATION 12.4, SCHEMA 3.1, R9
   hint: answer every unary success with OK; a status, such as the one that `health` reports, belongs inside `result`
 COM-ENV-3 MUST: A unary success carries `ms`, a non-negative number.
@@ -75,9 +75,9 @@ COM-ERR-3 MUST: The `code` of an error is written in UPPER_SNAKE_CASE.
 COM-ERR-4 MUST: `error` is a canonical class or an allowed subtype, and `code` names the same class.
   from SPECIFICATION 4.2.1, ERRORS 1, ERRORS 2.1, R7
   hint: take `error` and `code` from one table of classes; your own codes belong in details.adapter_code
-COM-ERR-5 MUST: The `message` of an error is not empty, and has a word that a person can read.
+COM-ERR-5 MUST: The `message` of an error is not empty, and contains a readable word.
   from ERRORS 2.1, SPECIFICATION 11.1, R6
-  hint: give each class its own default message, which is not blank
+  hint: give each class its own default message, in words
 COM-ERR-6 MUST: `retry_after_ms` is absent, null or a non-negative number.
   from ERRORS 2.1, R6
   hint: omit `retry_after_ms`, or send null, if there is no reason to wait; do not send -1
@@ -110,7 +110,7 @@ COM-ERR-15 MUST: An error shows no stack trace.
   hint: write the traceback to your own log, and a neutral sentence to `message`
 COM-ERR-21 SHOULD: An error that may not be retried has no `retry_after_ms`, not even 0.
   from ERRORS 2.1, ERRORS 4, R99
-  hint: leave retry_after_ms null for BadRequest, AuthError and NotSupported; 0 would mean at once
+  hint: leave retry_after_ms null for BadRequest, AuthError and NotSupported; 0 means that a client retries at once
 COM-ERR-22 MUST: The `ms` of an error is the time that the call took.
   from SPECIFICATION 4, SPECIFICATION 4.2.1, R116
   hint: start the clock before you check the request, so that failures have their time too; do not send 0

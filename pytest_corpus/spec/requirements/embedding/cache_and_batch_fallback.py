@@ -1,4 +1,4 @@
-"""Caches, idempotency keys, and batches that fall back to texts (BEHAVIORAL_CONFORMANCE 6.6; R14, R24, R27)."""
+"""Caches, idempotency keys, and batches that fall back to single texts (BEHAVIORAL_CONFORMANCE 6.6; R14, R24, R27)."""
 
 REQUIREMENTS = """
 EMB-CACHE-1 MUST: A cached vector is not given to another text.

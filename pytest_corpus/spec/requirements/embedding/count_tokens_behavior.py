@@ -7,7 +7,7 @@ EMB-TOKENS-1 MUST: `count_tokens` answers with a whole number that is not negati
 EMB-TOKENS-2 MUST: A text never has fewer tokens than one of its prefixes.
   from BEHAVIORAL_CONFORMANCE 6.5; needs supports_token_counting
   hint: if a tokenizer counts fewer tokens for a longer text, return the largest count of its prefixes
-EMB-TOKENS-3 MUST: Combining marks and characters beyond the basic plane are counted safely.
+EMB-TOKENS-3 MUST: Combining marks and characters beyond the basic plane are counted without an error.
   from BEHAVIORAL_CONFORMANCE 6.5; needs supports_token_counting
   hint: count any Unicode text, a combining mark alone and characters beyond U+FFFF included
 EMB-TOKENS-4 MUST: `count_tokens` refuses an unknown model with BAD_REQUEST, NOT_SUPPORTED or UNAVAILABLE.

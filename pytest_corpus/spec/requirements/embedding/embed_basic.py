@@ -12,7 +12,7 @@ EMB-EMBED-3 MUST: `text` of an embedding is the text that was sent, or a part of
   hint: return the caller's text, without changes that the provider needs
 EMB-EMBED-4 MUST: Texts of any script are embedded.
   from SPECIFICATION 4.2.1, SPECIFICATION 10.3
-  hint: pass any Unicode text on as UTF-8, and give lookups of characters a default
+  hint: pass any Unicode text on as UTF-8; if you look characters up in a table, use a default for unknown ones
 EMB-EMBED-5 MUST: Texts that have nothing in common have different vectors.
   from SPECIFICATION 4.2.6, SPECIFICATION 10.1
   hint: embed all words of the text, with every model; do not return a constant
@@ -46,8 +46,8 @@ EMB-ARGS-3 MUST: `truncate` or `normalize` that is not a boolean is refused with
 EMB-ARGS-4 MUST: `stream_embed` refuses the arguments that `embed` refuses.
   from SPECIFICATION 10.3, ERRORS 6.2, R8; needs supports_streaming
   hint: check the arguments of `stream_embed` with the function that `embed` uses, before the first frame
-EMB-ARGS-5 MUST: A missing `model` is never answered with an error that may be retried; an empty `model` may be treated
-    as an unknown one.
+EMB-ARGS-5 MUST: A missing `model` never leads to a retryable error. An empty `model` may be treated as an unknown
+    model.
   from SPECIFICATION 10.3, SPECIFICATION 12.1, R132
   hint: check that `model` exists before you read it, in `embed_batch` too
 EMB-ARGS-6 SHOULD: A missing `model` is refused.
@@ -76,10 +76,10 @@ EMB-MODEL-5 SHOULD: The refusal of an unknown model names it in `details.model`.
 EMB-MODEL-6 MUST: A batch is embedded by the model that was asked for.
   from SPECIFICATION 10.3, SPECIFICATION 10.6; needs supports_batch_embedding
   hint: pass `model` on to the provider in `embed_batch` too
-EMB-STREAM-1 MUST: Every chunk of a stream is of the schema: `embeddings`, `is_final` and nothing undocumented.
+EMB-STREAM-1 MUST: Every chunk of a stream matches the schema: `embeddings`, `is_final` and nothing undocumented.
   from SPECIFICATION 4.2.3.1, SPECIFICATION 4.2.3.3, R3; needs supports_streaming
   hint: send `embeddings` as a list in each chunk, [] included, with `is_final` and no undocumented key
-EMB-STREAM-2 MUST: A stream that comes to its end has given at least one embedding.
+EMB-STREAM-2 MUST: A stream that ends without an error contains at least one embedding.
   from SPECIFICATION 4.2.6; needs supports_streaming
   hint: send the embedding in the final chunk or in one before it
 EMB-STREAM-3 MUST: The embedding of a stream is the embedding of the text that was sent.

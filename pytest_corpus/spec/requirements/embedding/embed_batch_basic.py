@@ -7,9 +7,9 @@ EMB-BATCH-1 MUST: A plain batch is answered with a result of the schema.
 EMB-BATCH-2 MUST: Each text of a batch gets its own vector, in the order of the texts.
   from SPECIFICATION 12.5, BEHAVIORAL_CONFORMANCE 6.6; needs supports_batch_embedding
   hint: keep the positions when texts are sorted, grouped, looked up in a cache or sent in parts
-EMB-BATCH-3 MUST: Every text of a batch is either embedded or reported as failed, once.
+EMB-BATCH-3 MUST: Each text of a batch is either embedded once or reported as failed once.
   from SPECIFICATION 12.5, R14; needs supports_batch_embedding
-  hint: return an embedding for each of several equal texts, and list each text once, as embedding or failure
+  hint: return one embedding or one failure for each position in `texts`, even if texts are equal
 EMB-BATCH-4 MUST: `index` is the position of the text in the batch.
   from SCHEMA 4.3.2, SPECIFICATION 12.5, R14; needs supports_batch_embedding
   hint: take `index` from the position in `texts`, counted from 0, for embeddings and failures alike
@@ -22,8 +22,8 @@ EMB-BATCH-6 MUST: A batch of more texts than `max_batch_size` is refused with BA
 EMB-BATCH-7 MUST: A batch of `max_batch_size` texts is embedded.
   from BEHAVIORAL_CONFORMANCE 6.7, R23; needs supports_batch_embedding
   hint: refuse only more than max_batch_size, and state the size that you support
-EMB-BATCH-8 MUST: `texts` that is missing or not a list is refused with BAD_REQUEST; an element that is not a string may
-    be reported as failed instead.
+EMB-BATCH-8 MUST: A batch is refused with BAD_REQUEST if `texts` is missing or not a list. If an element is not a
+    string, the batch is refused or the element is reported as failed.
   from SPECIFICATION 10.6, ERRORS 6.2, R8, R45; needs supports_batch_embedding
   hint: check that `texts` is a list of strings before you use it; do not convert anything
 EMB-BATCH-9 MUST: `embed_batch` refuses `model`, `truncate` or `normalize` of the wrong type with BAD_REQUEST.

@@ -25,7 +25,7 @@ EMB-NORM-7 MUST: A vector that the source gives with unit norm is not normalized
 EMB-NORM-8 MUST: A normalized vector has the direction of the plain vector of the same text.
   from BEHAVIORAL_CONFORMANCE 6.4, SPECIFICATION 10.3; needs supports_normalization
   hint: multiply all components by the same positive number; do not centre the vector or change signs
-EMB-NORM-9 MUST: `normalize` is false where it is left out, and false is always accepted.
+EMB-NORM-9 MUST: A missing `normalize` means false, and false is always accepted.
   from SPECIFICATION 10.3
   hint: treat a missing `normalize` as false, and refuse it as not supported only if it is true
 EMB-NORM-10 SHOULD: If capabilities say that the source normalizes, vectors have unit norm even without `normalize`.

@@ -16,7 +16,7 @@ EMB-TRUNC-4 MUST: The vector of a truncated text is the vector of the part that 
 EMB-TRUNC-5 MUST: The part that is left of a truncated text does not exceed `max_text_length`.
   from BEHAVIORAL_CONFORMANCE 6.4, BEHAVIORAL_CONFORMANCE 6.7; needs supports_truncation
   hint: cut exactly at the limit, not after the token that crosses it
-EMB-TRUNC-6 MUST: `truncate` is true where it is left out.
+EMB-TRUNC-6 MUST: A missing `truncate` means true.
   from SPECIFICATION 10.3; needs supports_truncation
   hint: treat a missing `truncate` as true
 EMB-TRUNC-7 MUST: If any part of a text is left out, `truncated` says so.

@@ -4,13 +4,14 @@ REQUIREMENTS = """
 GRA-BATCH-1 MUST: A batch applies its operations, all of them.
   from SPECIFICATION 4.2.6, SPECIFICATION 7.3.3; needs supports_batch
   hint: carry out all operations, the first and the last, of every kind
-GRA-BATCH-2 MUST: The result of a batch is of the schema: `results` with `ok`, and `success`.
+GRA-BATCH-2 MUST: The result of a batch matches the schema: `results` with `ok`, and `success`.
   from SPECIFICATION 12.5, SCHEMA 4.4.2, R14; needs supports_batch
   hint: return `results` with a boolean `ok` in each, and a boolean `success` next to them
 GRA-BATCH-3 MUST: A batch has one result for each operation, in the order of the operations.
   from SPECIFICATION 12.5, R14; needs supports_batch
   hint: add a result for a failed operation too, at its position
-GRA-BATCH-4 MUST: A failed operation of a batch is reported with its `index` and `error`, as the caller's mistake.
+GRA-BATCH-4 MUST: A failed operation of a batch is reported with its `index`, and its `error` names a mistake of the
+    caller.
   from SPECIFICATION 12.5, ERRORS 6.4, ERRORS 10, R14; needs supports_batch
   hint: report the position in `ops` from 0 and a class such as BadRequest, or refuse the whole batch
 GRA-BATCH-5 MUST: If an operation of a batch fails, the others are applied; if the batch is refused whole, none is.
@@ -33,7 +34,7 @@ GRA-BATCH-10 SHOULD: `success` of a batch is true where every operation succeede
   hint: set `success` to false as soon as one result is not ok
 GRA-BATCH-11 SHOULD: A query in a batch sees what the operations before it wrote, or is refused.
   from SPECIFICATION 7.3.3, SPECIFICATION 12.5; needs supports_batch
-  hint: run the queries of a batch after the writes before them, on what these wrote, or refuse them
+  hint: run each query of a batch after the writes before it, so that it sees them, or refuse it
 GRA-BATCH-12 SHOULD: A batch applies its operations in their order.
   from SPECIFICATION 4.2.6, SPECIFICATION 7.3.3; needs supports_batch
   hint: carry out the operations one after the other, without sorting them by kind
@@ -46,16 +47,16 @@ GRA-TXN-2 MUST: A failed transaction leaves no trace.
 GRA-TXN-3 MUST: A failed transaction says so: by an error, or by `success` false.
   from SPECIFICATION 4.2.6, SPECIFICATION 12.5, R33; needs supports_txn
   hint: answer a rollback with an error envelope, or with `success` false
-GRA-TXN-4 MUST: The result of a transaction is of the schema: `results` with `ok`, and `success`.
+GRA-TXN-4 MUST: The result of a transaction matches the schema: `results` with `ok`, and `success`.
   from SPECIFICATION 12.5, SCHEMA 4.4.2, R14; needs supports_txn
   hint: return `results` with a boolean `ok` in each, and a boolean `success`, not the id of the transaction
 GRA-TXN-5 MUST: A committed transaction says so, with one result for each operation, in their order.
   from SPECIFICATION 12.5, R14; needs supports_txn
   hint: set `success` to true after the commit, and collect the result of every operation in order
-GRA-TXN-6 MUST: `operations`, or an operation, of the wrong type is refused, and nothing is applied.
+GRA-TXN-6 MUST: If `operations` or an operation has the wrong type, the transaction is refused and nothing is applied.
   from SCHEMA 4.4.2, R8, R33; needs supports_txn
   hint: check `operations` and each of them before you apply the first; do not skip any
-GRA-TXN-12 SHOULD: If a transaction states a `transaction_id`, no other one has the same.
+GRA-TXN-12 SHOULD: No two transactions state the same `transaction_id`.
   from SPECIFICATION 4.2.6, R99; needs supports_txn
   hint: give each transaction its own id; only a replay has the same id
 GRA-TXN-13 SHOULD: A transaction applies its operations in their order.
@@ -64,7 +65,7 @@ GRA-TXN-13 SHOULD: A transaction applies its operations in their order.
 GRA-BULK-1 MUST: `bulk_vertices` lists the nodes that were written, as they are now.
   from SPECIFICATION 4.2.6, SPECIFICATION 7.3.3; needs supports_bulk_ops; quiet
   hint: list every node, the first one included, with its labels and properties as they are now
-GRA-BULK-2 MUST: The result of `bulk_vertices` is of the schema: `nodes` of ids, labels and properties.
+GRA-BULK-2 MUST: The result of `bulk_vertices` matches the schema: `nodes` of ids, labels and properties.
   from SCHEMA 4.4.2, R32; needs supports_bulk_ops
   hint: give each node `id`, `labels` ([] for none) and `properties`, and no undocumented key
 GRA-BULK-3 MUST: Following the pages gives every node exactly once, and ends.

@@ -19,7 +19,7 @@ GRA-DIALECT-5 MUST: `stream_query` refuses an unknown dialect with NOT_SUPPORTED
 GRA-DIALECT-6 MUST: A `dialect` that is not a string is refused with BAD_REQUEST or NOT_SUPPORTED.
   from SPECIFICATION 7.3.2, R8
   hint: check that `dialect` is a string before you look it up; do not treat another type as missing
-GRA-DIALECT-7 SHOULD: A dialect of the protocol that is not listed does not work.
+GRA-DIALECT-7 SHOULD: A dialect of the protocol is not served if capabilities do not list it.
   from SPECIFICATION 7.3.2, R23
   hint: list the dialect, or answer NOT_SUPPORTED to it
 GRA-DIALECT-8 SHOULD: `dialect` may be left out where only one is listed.

@@ -17,7 +17,7 @@ GRA-QUERY-4 MUST: Parameters of every scalar type are bound with their type.
 GRA-QUERY-5 MUST: A query that matches nothing is a success without records.
   from SPECIFICATION 7.3.2, BEHAVIORAL_CONFORMANCE 5.2
   hint: return records [] if nothing matches, not a record of nulls
-GRA-QUERY-6 MUST: A text that is not a query of its dialect is refused with QueryParseError or BadRequest, and one that
+GRA-QUERY-6 MUST: A text that is not a query of its dialect is refused with QueryParseError or BadRequest. A query that
     needs a feature that is not offered is refused permanently.
   from ERRORS 6.4, SPECIFICATION 12.4, R12
   hint: map the database's syntax error to QueryParseError, not to an empty result or an outage
@@ -43,8 +43,8 @@ GRA-QUERY-13 MUST: Where a timeout of queries is claimed, `timeout_ms` is accept
     refused.
   from SPECIFICATION 6.2, R23, R118
   hint: accept `timeout_ms`, a duration and not an epoch time, or do not claim it
-GRA-QUERY-19 SHOULD: If the provider does not answer a query with `timeout_ms`, the query ends with an error at most a
-    second after this time.
+GRA-QUERY-19 SHOULD: If the provider does not answer, a query with `timeout_ms` ends with an error at most a second
+    after this time.
   from SPECIFICATION 7.3.2, SPECIFICATION 14.4, R69; needs provider
   hint: wait for the backend no longer than `timeout_ms`, and answer with DEADLINE_EXCEEDED
 GRA-QUERY-20 SHOULD: `timeout_ms` is accepted; a value that is negative or not a number is refused with BAD_REQUEST.
@@ -54,7 +54,7 @@ GRA-QUERY-21 SHOULD: If the `summary` of a result or a stream counts rows or rec
     in the answer.
   from R42, SPECIFICATION 7.3.2
   hint: count the records of the answer in `summary`, or leave the count out
-GRA-TRAV-1 MUST: The result of a traversal is of the schema: `nodes` and `relationships`.
+GRA-TRAV-1 MUST: The result of a traversal matches the schema: `nodes` and `relationships`.
   from SCHEMA 4.4.2, SPECIFICATION 4.2.6; needs supports_traversal
   hint: return `nodes` and `relationships` as lists, [] for none, with no undocumented key in an item
 GRA-TRAV-2 MUST: A traversal reaches every node within `max_depth` of its start nodes, and shows each node as it was
@@ -76,7 +76,8 @@ GRA-TRAV-6 MUST: A traversal applies filters of nodes and relationships, or refu
 GRA-TRAV-7 MUST: The relationships of a traversal are edges that were written, with their ends and labels.
   from SCHEMA 4.4.2, SPECIFICATION 4.2.6; needs supports_traversal
   hint: return each relationship as stored, with its ends and label, in whichever direction you followed it
-GRA-TRAV-8 MUST: A depth beyond `max_traversal_depth` is refused with BAD_REQUEST, or goes no deeper than that.
+GRA-TRAV-8 MUST: A traversal with a depth beyond `max_traversal_depth` is refused with BAD_REQUEST, or stops at
+    `max_traversal_depth`.
   from SPECIFICATION 14.4, BEHAVIORAL_CONFORMANCE 6.7; needs supports_traversal
   hint: compare max_depth with max_traversal_depth, and raise BadRequest or stop there
 GRA-TRAV-9 MUST: A depth of `max_traversal_depth` is carried out.
@@ -85,13 +86,15 @@ GRA-TRAV-9 MUST: A depth of `max_traversal_depth` is carried out.
 GRA-TRAV-10 MUST: Cycles and several ways to a node do not disturb a traversal.
   from SPECIFICATION 14.4, SPECIFICATION 4.2.6; needs supports_traversal
   hint: remember visited ids: follow the edges of a node once, and keep the node in the result
-GRA-TRAV-11 MUST: A start node that does not exist is refused with VertexNotFound or BadRequest, or nothing is reached.
+GRA-TRAV-11 MUST: A traversal from a start node that does not exist is refused with VertexNotFound or BadRequest, or
+    reaches nothing.
   from ERRORS 6.4, R12; needs supports_traversal
   hint: look start nodes up; if one is missing, raise VertexNotFound or return nothing, but do not invent it
-GRA-TRAV-12 MUST: An argument of a traversal of the wrong type is refused with BAD_REQUEST.
+GRA-TRAV-12 MUST: A traversal is refused with BAD_REQUEST if an argument has the wrong type.
   from SPECIFICATION 17.2, R8; needs supports_traversal
   hint: check start_nodes, max_depth and direction before use; do not replace a wrong value by a default
-GRA-TRAV-13 SHOULD: Nodes and relationships come once each, and paths lead along edges from a start node.
+GRA-TRAV-13 SHOULD: A traversal returns each node and each relationship once, and each path follows edges from a start
+    node.
   from SCHEMA 4.4.2; needs supports_traversal
   hint: collect nodes and relationships by id, and begin each path with its start node
 GRA-TRAV-14 SHOULD: Without `max_depth` and `direction` a traversal takes one step along outgoing edges.
@@ -100,7 +103,8 @@ GRA-TRAV-14 SHOULD: Without `max_depth` and `direction` a traversal takes one st
 GRA-TRAV-15 MUST: Where path queries are claimed, a traversal gives `paths`, or a query returns a path.
   from R23, R42, R118; needs supports_path_queries
   hint: return in `paths` the ids along each path of a traversal, or do not claim supports_path_queries
-GRA-TRAV-16 SHOULD: A `max_depth` below 1, or a `direction` that is none of the three, is refused with BAD_REQUEST.
+GRA-TRAV-16 SHOULD: A `max_depth` below 1, or a `direction` other than OUTGOING, INCOMING and BOTH, is refused with
+    BAD_REQUEST.
   from SPECIFICATION 17.2, R42, R118; needs supports_traversal
   hint: check that max_depth is at least 1 and direction OUTGOING, INCOMING or BOTH; do not use a default instead
 """

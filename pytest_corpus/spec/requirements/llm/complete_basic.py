@@ -16,7 +16,8 @@ LLM-COMPLETE-4 MUST: A completion has no more tokens than `max_tokens`.
 LLM-COMPLETE-5 SHOULD: `model` in the result is the model that was asked for.
   from SCHEMA 4.1.2
   hint: return the name of the model from the request, not the default or an alias
-LLM-COMPLETE-6 MUST: An optional argument with a valid value is accepted, or refused permanently if nothing claims it.
+LLM-COMPLETE-6 MUST: An optional argument with a valid value is accepted. If capabilities do not claim the argument, it
+    may also be refused permanently.
   from SPECIFICATION 8.3, BEHAVIORAL_CONFORMANCE 5.3, R117
   hint: accept `max_tokens` and all claimed arguments; refuse others with BAD_REQUEST or NOT_SUPPORTED
 LLM-COMPLETE-7 SHOULD: `model` may be left out.
@@ -28,7 +29,8 @@ LLM-COMPLETE-8 MUST: `finish_reason` is "length" if `max_tokens` cut the text, a
 LLM-COMPLETE-9 MUST: `finish_reason` names a tool call only if the answer has one.
   from SPECIFICATION 8.2, R129
   hint: return `tool_calls` with the reason "tool_calls"; return "stop" if there are none
-LLM-COMPLETE-10 MUST: `completion_tokens` of a text that is not empty is at least 1 and at most the number of its bytes.
+LLM-COMPLETE-10 MUST: If the text is not empty, `completion_tokens` is at least 1 and at most the number of bytes of the
+    text.
   from SCHEMA 4.1.2, R129
   hint: pass the provider's usage on, or count the tokens of the text that you return
 LLM-COMPLETE-11 SHOULD: A system message counts in `usage.prompt_tokens`.
@@ -68,7 +70,8 @@ LLM-CONTEXT-4 MUST: A prompt well within the stated context window is accepted.
 LLM-CACHE-1 MUST: A cached answer is not given to other messages.
   from SPECIFICATION 11.6, R27; needs provider, supports_caching
   hint: key the cache by a hash of all messages in their order, roles included
-LLM-CACHE-2 MUST: A cached answer is not given if any other argument that the adapter uses differs.
+LLM-CACHE-2 MUST: A cached answer is not given if an argument other than `messages` differs and the adapter uses this
+    argument.
   from SPECIFICATION 11.6, BEHAVIORAL_CONFORMANCE 6.6, R27, R117; needs provider, supports_caching
   hint: key the cache by a hash of every argument, including model, max_tokens and tools
 LLM-CACHE-3 SHOULD: A completion at a temperature above 0 is not answered from a cache.

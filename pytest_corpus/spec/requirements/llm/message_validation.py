@@ -28,10 +28,10 @@ LLM-MSG-8 MUST: `stream` refuses the messages that `complete` refuses.
 LLM-MSG-9 MUST: An unknown key in a message is ignored or refused with BAD_REQUEST.
   from SCHEMA 4.1.2, R8
   hint: read known keys by name; do not pass a message as keyword arguments
-LLM-MSG-10 MUST: `model` or `system_message` of the wrong type is refused with BAD_REQUEST; `stop_sequences` may be
-    ignored.
+LLM-MSG-10 MUST: `model` or `system_message` of the wrong type is refused with BAD_REQUEST; `stop_sequences` of the
+    wrong type may also be ignored.
   from SPECIFICATION 8.3, R8, R117
-  hint: check that `model` and `system_message` are strings; do not convert them; you may ignore `stop_sequences`
+  hint: check that `model` and `system_message` are strings; do not convert them
 LLM-TOOLS-1 MUST: With `tool_choice` "required" a tool is called.
   from BEHAVIORAL_CONFORMANCE 5.3, R23, R72; needs supports_tools, supports_tool_choice
   hint: pass `tool_choice` on to the provider, and return its `tool_calls`
@@ -44,9 +44,9 @@ LLM-TOOLS-3 MUST: A malformed tool definition is refused with BAD_REQUEST.
 LLM-TOOLS-4 MUST: A malformed `tool_choice` is refused with BAD_REQUEST.
   from ERRORS 6.1, R8, R72; needs supports_tools, supports_tool_choice
   hint: accept "auto", "none", "required" or an object, and refuse other values before you read them
-LLM-TOOLS-5 MUST: Where tools are denied, a request with tools is answered or refused with NOT_SUPPORTED.
+LLM-TOOLS-5 MUST: If capabilities deny tools, a request with tools is either answered, or refused with NOT_SUPPORTED.
   from ERRORS 6, R23
-  hint: if you deny tools, answer NOT_SUPPORTED to `tools` or ignore them before you read them
+  hint: if you deny tools, answer NOT_SUPPORTED to a request with `tools`, or answer it without reading them
 LLM-TOOLS-6 MUST: The result of a tool call is accepted as a message of role tool.
   from SPECIFICATION 8.3, SCHEMA 4.1.2, R112; needs supports_tools, supports_roles
   hint: accept role tool with `tool_call_id`, and read the name of an earlier call from its `function`
@@ -59,7 +59,7 @@ LLM-TOOLS-8 MUST: No more tools are called at once than capabilities state.
 LLM-TOOLS-10 SHOULD: With a `tool_choice` that names a tool, this tool is called.
   from BEHAVIORAL_CONFORMANCE 5.3, R23, R72; needs supports_tools, supports_tool_choice
   hint: pass the object in tool_choice on to the provider, or offer only the named tool
-LLM-TOOLS-21 MUST: A request with `tool_choice` "auto" is answered, where the choice of tools is claimed.
+LLM-TOOLS-21 MUST: If capabilities claim the choice of tools, a request with `tool_choice` "auto" is answered.
   from BEHAVIORAL_CONFORMANCE 5.3, R23, R72; needs supports_tools, supports_tool_choice
   hint: treat "auto" as the default: the model decides
 LLM-TOOLS-22 MUST: Each tool call has its own id, which is not empty.

@@ -23,8 +23,8 @@ LLM-SAMPLING-6 MUST: Values within a range that `sampling` states are accepted, 
 LLM-SAMPLING-7 MUST: A sampling parameter that is not a number is refused with BAD_REQUEST.
   from SCHEMA 4.1.3, R8
   hint: check the type before you compare or convert; a text, a list or an object is not a number
-LLM-SAMPLING-8 MUST: `stream` refuses a `temperature` or `max_tokens` that `complete` refuses, and ignores or
-    permanently refuses other parameters that `complete` refuses.
+LLM-SAMPLING-8 MUST: `stream` refuses each value of `temperature` or `max_tokens` that `complete` refuses. If `complete`
+    refuses another parameter, `stream` ignores it or refuses it permanently.
   from ERRORS 6.1, SPECIFICATION 8.3, R117; needs supports_streaming
   hint: check the parameters of `stream` with the function that `complete` uses, before the first frame
 LLM-SAMPLING-9 SHOULD: A completion ends before the first of its `stop_sequences`.
@@ -34,8 +34,8 @@ LLM-SAMPLING-10 SHOULD: `complete` and `stream` accept every optional argument, 
     its range.
   from SPECIFICATION 8.3, BEHAVIORAL_CONFORMANCE 5.3, R117
   hint: pass every argument on; if the provider takes fewer values, state the range in `sampling`
-LLM-SAMPLING-11 SHOULD: Invalid `stop_sequences` are refused with BAD_REQUEST; in a stream, so are invalid values of
-    `top_p` and the penalties.
+LLM-SAMPLING-11 SHOULD: Invalid `stop_sequences` are refused with BAD_REQUEST. In a stream, invalid values of `top_p`
+    and the penalties are refused with BAD_REQUEST too.
   from SPECIFICATION 8.3, R8, R117, R118
   hint: check every argument of `stream` with the function that `complete` uses
 """

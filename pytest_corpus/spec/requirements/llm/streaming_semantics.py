@@ -1,7 +1,7 @@
 """Stream rules: data, end, error (BEHAVIORAL_CONFORMANCE 6.2; SPECIFICATION 4.2.3, 8.3; SCHEMA 5)."""
 
 REQUIREMENTS = """
-LLM-STREAM-1 MUST: Every chunk of a stream is of the schema: `text`, `is_final` and nothing undocumented.
+LLM-STREAM-1 MUST: Every chunk of a stream matches the schema: `text`, `is_final` and nothing undocumented.
   from SCHEMA 4.1.2, SPECIFICATION 4.2.3.1, R3; needs supports_streaming
   hint: give every chunk a string `text` and a boolean `is_final`, and no key that llm.types.chunk lacks
 LLM-STREAM-2 MUST: `usage_so_far.total_tokens` is the sum of prompt and completion tokens.
@@ -16,8 +16,8 @@ LLM-STREAM-4 SHOULD: `usage_so_far` never decreases.
 LLM-STREAM-5 MUST: `stream` works for every model that capabilities list.
   from BEHAVIORAL_CONFORMANCE 5.3, R23; needs supports_streaming
   hint: list only models that stream, or set supports_streaming to false in the entry of others
-LLM-STREAM-6 MUST: An optional argument of `stream` with a valid value is accepted, or refused permanently if nothing
-    claims it.
+LLM-STREAM-6 MUST: `stream` accepts an optional argument with a valid value. If capabilities do not claim the argument,
+    it may also be refused permanently.
   from SPECIFICATION 8.3, ERRORS 6.1, R117; needs supports_streaming
   hint: accept claimed arguments in `stream` too; answer BAD_REQUEST or NOT_SUPPORTED to others
 LLM-STREAM-7 SHOULD: `model` of a chunk is the model that was asked for.

@@ -11,7 +11,7 @@ TRA-MSG-2 MUST: Each message holds exactly one frame, which is an object.
 TRA-MSG-3 MUST: No message follows the terminal frame of a call.
   from SPECIFICATION 4.2.4.3, SPECIFICATION 4.2.3.2, R88; needs messages
   hint: send nothing for an id after its answer or its terminal frame
-TRA-MSG-4 MUST: After `cancel` a call sends nothing more, or one error frame.
+TRA-MSG-4 MUST: After `cancel`, a call sends nothing, or a single error frame.
   from SPECIFICATION 4.2.4.3, R88; needs messages, provider, supports_streaming; for streaming
   hint: keep the task of each call by its id, and cancel it when `cancel` names it
 TRA-WS-1 MUST: Every message of a WebSocket is a text message.

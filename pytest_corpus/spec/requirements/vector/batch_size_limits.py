@@ -30,7 +30,7 @@ VEC-LIMIT-1 MUST: A batch of `max_batch_size` vectors is stored.
 VEC-LIMIT-2 MUST: A batch of more than `max_batch_size` vectors is refused with BAD_REQUEST.
   from SPECIFICATION 17.2, ERRORS 6.3, BEHAVIORAL_CONFORMANCE 6.7, R15
   hint: compare len(vectors) with max_batch_size, and raise BadRequest, not a retryable class
-VEC-LIMIT-3 MUST: Of a batch that is too large nothing is stored.
+VEC-LIMIT-3 MUST: If a batch is too large, nothing of it is stored.
   from ERRORS 6.3, R14, R15
   hint: compare the size before the first vector is stored; do not cut the batch
 VEC-LIMIT-4 MUST: `top_k` of `max_top_k` is served.

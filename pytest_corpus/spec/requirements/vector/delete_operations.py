@@ -32,8 +32,8 @@ VEC-DELETE-9 MUST: A delete with an argument of the wrong type is refused with B
 VEC-DELETE-10 MUST: An id that was deleted can be upserted again.
   from SPECIFICATION 4.2.6
   hint: clear the deletion mark of an id when it is written again
-VEC-DELETE-11 MUST: A delete by a filter that cannot be served, or is denied, removes at most the vectors that meet this
-    filter.
+VEC-DELETE-11 MUST: If a filter is denied or cannot be served, a delete by this filter removes at most the vectors that
+    meet it.
   from R31
   hint: refuse a filter that you cannot apply completely: a skipped term deletes too much
 VEC-DELETE-12 MUST: A delete by an empty list of `ids` removes nothing.

@@ -8,10 +8,11 @@ VEC-DIM-1 MUST: If an upserted vector has another dimension than its namespace, 
 VEC-DIM-2 MUST: A query whose vector has another dimension than its namespace is refused with DIMENSION_MISMATCH.
   from SPECIFICATION 9.3, ERRORS 6.3, R12
   hint: compare the length of a query vector before you search; neither cut nor pad it
-VEC-DIM-3 MUST: A batch of queries is refused with DIMENSION_MISMATCH if the vector of any query has another dimension.
+VEC-DIM-3 MUST: A batch of queries is refused with DIMENSION_MISMATCH if the vector of any query has another dimension
+    than the namespace.
   from SPECIFICATION 9.3, ERRORS 6.3, R12; needs supports_batch_queries
   hint: compare the vector of every query, not only of the first, and raise DimensionMismatch
-VEC-DIM-4 MUST: A vector of a wrong dimension is not stored, nor does it touch what is stored under its id.
+VEC-DIM-4 MUST: A vector of a wrong dimension is not stored, and changes nothing that is stored under its id.
   from SPECIFICATION 9.3, SPECIFICATION 14.4, R14
   hint: compare the length before you store or remove anything under the id
 VEC-DIM-5 MUST: Only the items of a wrong dimension are reported as failed, each at its index.

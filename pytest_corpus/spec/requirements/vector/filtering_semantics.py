@@ -1,7 +1,7 @@
 """Filters of queries (SPECIFICATION 9.3; SCHEMA 4.2.2; ERRORS 6.3; BEHAVIORAL_CONFORMANCE 6.7; R23, R31)."""
 
 REQUIREMENTS = """
-VEC-FILTER-1 MUST: A vector is a match if, and only if, its metadata equal the filter.
+VEC-FILTER-1 MUST: A vector is a match if, and only if, its metadata have the key and the value of the filter.
   from SPECIFICATION 9.3, SCHEMA 4.2.2, R31; needs supports_filters
   hint: compare every vector with the filter, and return all matches, up to top_k
 VEC-FILTER-2 MUST: The filter applies before the cut to `top_k`.
@@ -35,8 +35,8 @@ VEC-FILTER-10 MUST: A filter of `max_filter_terms` terms is served.
 VEC-FILTER-11 MUST: A filter of more than `max_filter_terms` terms is refused with BAD_REQUEST.
   from BEHAVIORAL_CONFORMANCE 6.7, SPECIFICATION 17.2; needs supports_filters
   hint: count the terms before you search, and do not drop any
-VEC-FILTER-15 MUST: A filter on a key that holds values of several types finds the vectors with an equal value, or is
-    refused; it never fails.
+VEC-FILTER-15 MUST: If vectors have values of different types under one key, a filter on this key finds the vectors with
+    an equal value, or is refused permanently.
   from SPECIFICATION 9.3, SPECIFICATION 12.1, R31
   hint: compare types before values, and skip values that you cannot compare; equality does not match substrings
 VEC-FILTER-12 SHOULD: An operator that no document knows is refused.
@@ -45,7 +45,7 @@ VEC-FILTER-12 SHOULD: An operator that no document knows is refused.
 VEC-FILTER-13 SHOULD: Values of different types are different: 1 is neither true nor the string 1.
   from SCHEMA 4.2.2, R31; needs supports_filters
   hint: compare the types first: in Python True equals 1, and str(1) equals "1"
-VEC-FILTER-14 SHOULD: An empty filter leaves out nothing.
+VEC-FILTER-14 SHOULD: An empty filter excludes no vector.
   from SCHEMA 4.2.2; needs supports_filters
   hint: treat a filter without terms as no condition
 """

@@ -20,22 +20,22 @@ VEC-NS-5 MUST: Deleting a namespace leaves every other namespace as it is, even 
 VEC-NS-6 MUST: A query on an unknown namespace is refused with BAD_REQUEST or its subtype NamespaceNotFound.
   from ERRORS 6.3, R12, R45
   hint: look the namespace up before you search, and refuse permanently; do not return an empty list
-VEC-NS-7 MUST: Creating or deleting a namespace is refused with BAD_REQUEST if an argument is missing or of the wrong
-    type; a metric that is not offered is accepted or refused permanently.
+VEC-NS-7 MUST: A call that creates or deletes a namespace is refused with BAD_REQUEST if an argument is missing or of
+    the wrong type. A metric that is not offered is accepted or refused permanently.
   from SPECIFICATION 9.3, SPECIFICATION 12.4, R8
   hint: check that `namespace` and `dimensions` exist and have the right types; do not use defaults
 VEC-NS-8 MUST: Each namespace keeps its own metric.
   from SPECIFICATION 9.4
   hint: keep the metric with each namespace, not once for the adapter or the tenant
-VEC-NS-9 MUST: Where no `namespace` is given, `default` is meant.
+VEC-NS-9 MUST: If no `namespace` is given, the namespace `default` is used.
   from SPECIFICATION 9.2
   hint: treat a missing `namespace` as "default" in upsert, query and delete
-VEC-NS-14 MUST: A namespace that is created without `distance_metric` can be used; if a default metric is claimed, the
-    creation succeeds.
+VEC-NS-14 MUST: A namespace that was created without `distance_metric` can be used. If capabilities claim a default
+    metric, creating a namespace without `distance_metric` succeeds.
   from SPECIFICATION 4.2.6, SPECIFICATION 9.2, R23
   hint: use a default metric if none is given, and store it with the namespace
-VEC-NS-10 MUST: A success of `create_namespace` or `delete_namespace` states neither `success` false nor another
-    namespace.
+VEC-NS-10 MUST: A successful answer of `create_namespace` or `delete_namespace` does not state `success` false, and does
+    not name another namespace.
   from SPECIFICATION 4.2.6, SPECIFICATION 9.3
   hint: return an error envelope if it failed, and the name from the request, not the backend's name
 VEC-NS-11 SHOULD: A query on an unknown namespace is NAMESPACE_NOT_FOUND.

@@ -7,8 +7,9 @@ VEC-QUERY-1 MUST: A query is answered with matches, namespace and total_matches,
 VEC-QUERY-2 MUST: There are at most `top_k` matches.
   from SPECIFICATION 9.3
   hint: cut the sorted matches to the first top_k, not to top_k + 1
-VEC-QUERY-3 MUST: There are `top_k` matches, each id once, if the namespace holds that many vectors. If capabilities
-    state an approximate search, some may be missing, but never the stored vector that equals the query vector.
+VEC-QUERY-3 MUST: If the namespace holds at least `top_k` vectors, there are `top_k` matches, each id once. If
+    capabilities state an approximate search, matches may be missing, but never the stored vector that equals the query
+    vector.
   from SPECIFICATION 9.3, SPECIFICATION 4.2.6, R113, R146
   hint: keep one row for each id, return all vectors if top_k is larger, and state approximations in `extensions`
 VEC-QUERY-4 MUST: The matches are the best of all vectors, however few are asked for.

@@ -4,8 +4,8 @@ REQUIREMENTS = """
 VEC-UPSERT-1 MUST: An upsert is answered with its counts and its failures, as the schema says.
   from SCHEMA 4.2.2, SPECIFICATION 12.5, R14
   hint: return upserted_count (or processed_count), failed_count and failures, [] if nothing failed
-VEC-UPSERT-2 MUST: Upserted vectors are found, by the first query after the upsert and by a query that was already asked
-    before.
+VEC-UPSERT-2 MUST: Upserted vectors are found by the first query after the upsert, even if the same query was sent
+    before the upsert.
   from SPECIFICATION 4.2.6, SPECIFICATION 9.3
   hint: add every vector to the index that queries read, and drop cached answers at each write
 VEC-UPSERT-3 MUST: Every vector of a batch is stored, from the first to the last.
@@ -14,7 +14,7 @@ VEC-UPSERT-3 MUST: Every vector of a batch is stored, from the first to the last
 VEC-UPSERT-4 MUST: An upsert of a known id replaces the vector: the old one is gone, and the id is there once.
   from SPECIFICATION 4.2.6, SPECIFICATION 9.3
   hint: replace by id in storage and in the index: remove the old vector when you add the new one
-VEC-UPSERT-5 MUST: An upsert of a known id gives its metadata their new values, in answers and for filters.
+VEC-UPSERT-5 MUST: An upsert of a known id updates its metadata, in answers and for filters.
   from SPECIFICATION 4.2.6
   hint: replace the metadata of a known id, and the index that filters use, along with its vector
 VEC-UPSERT-6 MUST: Strings, numbers and booleans of `metadata` come back as they were written, and so do their keys.
