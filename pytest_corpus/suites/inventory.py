@@ -1,4 +1,4 @@
-"""The tests of this version. Their names come from the marks in the suites, without a collection."""
+"""The tests of this version. Their names are computed from the marks in the suites; pytest collects nothing."""
 
 import importlib
 import inspect

@@ -348,7 +348,7 @@ def test_a_transaction_that_is_refused_is_not_applied(graph: Graph) -> None:
 @pytest.mark.requirement("GRA-TXN-2")
 @pytest.mark.parametrize("kind", ["unavailable", "unexpected"])
 def test_a_transaction_that_the_provider_fails_leaves_no_trace(graph: Graph, kind: str) -> None:
-    """If the provider fails and the transaction fails with it, none of its writes is visible."""
+    """If a failure of the provider makes a transaction fail, none of the transaction's writes is visible."""
     require_write_batches(graph, "transaction")
     expect.applicable("provider" in graph.client.hooks, "without the provider hook, nothing fails")
     graph.faults.provider_op("transaction")

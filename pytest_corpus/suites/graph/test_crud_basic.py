@@ -158,7 +158,7 @@ def test_an_update_is_seen(graph: Graph) -> None:
 
 @pytest.mark.requirement("GRA-NODE-2")
 def test_an_update_changes_labels_and_properties(graph: Graph) -> None:
-    """After an update, the node has the other label, the new property and the new value of an old property."""
+    """After an update, the node has the new label, the new property and the new value of an old property."""
     graph.require("upsert_nodes")
     graph.readers.require_correct("bulk_vertices")
     sandbox = graph.sandbox()

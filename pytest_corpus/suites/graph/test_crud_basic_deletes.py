@@ -166,7 +166,7 @@ def test_old_edges_do_not_come_back(graph: Graph) -> None:
 @rules("succeeds GRA-DELETE-3, schema GRA-DELETE-8")
 @pytest.mark.parametrize("kind", ["nodes", "edges"])
 def test_deleting_what_is_not_there_succeeds(graph: Graph, requirement: str, kind: str) -> None:
-    """Deleting an unknown id, a deleted id, or several such ids succeeds with a result of the schema."""
+    """Deleting an unknown id, a deleted id, or several such ids succeeds. The result is valid under the schema."""
     for reply in delete_repeatedly(graph, kind):
         if requirement == "GRA-DELETE-8":
             expect_audited("GRA-DELETE-8", reply, graph, claim=f"delete_{kind} to work")
@@ -179,7 +179,7 @@ def test_deleting_what_is_not_there_succeeds(graph: Graph, requirement: str, kin
 
 @remembered
 def delete_repeatedly(graph: Graph, kind: str) -> list[Reply]:
-    """Delete an unknown id, an existing id, the same id again, and both; return the answers."""
+    """Delete an unknown id, an existing id, the same id again, and then both ids; return the answers."""
     sandbox = graph.sandbox("upsert_nodes", "upsert_edges")
     sandbox.put(sandbox.node("a"), sandbox.node("b"))
     sandbox.put_edges(sandbox.edge("a", "b", "e"))

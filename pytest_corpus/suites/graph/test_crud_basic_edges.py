@@ -86,7 +86,7 @@ def test_names_of_an_edge_come_back_or_are_refused(graph: Graph, requirement: st
 @pytest.mark.requirement("GRA-EDGE-2")
 @pytest.mark.parametrize("edge_reader", ["query", "stream_query"])
 def test_a_query_finds_the_properties_of_an_edge(graph: Graph, edge_reader: str) -> None:
-    """A query for a property of an edge finds its value."""
+    """A query for a property of an edge finds the value of the property."""
     sandbox, _ = edges.link_nodes_for_reader(graph, edge_reader)
     graph.require_question("link_values")
     edge = sandbox.edge("a", "b", "e")
@@ -191,7 +191,7 @@ def test_numbers_of_an_edge_are_finite(graph: Graph, value: Any) -> None:
 @pytest.mark.core
 @arguments_of("GRA-EDGE-6")
 def test_what_is_not_a_list_of_edges_is_refused(graph: Graph, bad: BadArguments) -> None:
-    """A value that is not a list of edges with ids, ends and labels is refused, or its item reported as failed."""
+    """A value that is not a list of edges with ids, ends and labels is refused, or its item is reported."""
     bad.expect_refused(graph)
 
 

@@ -55,7 +55,7 @@ def test_namespaces_are_separate(graph: Graph) -> None:
 @core("COM-TENANT-1")
 @pytest.mark.parametrize("own", [False, True], ids=["default", "namespace"])
 def test_a_tenant_reads_its_own_nodes(graph: Graph, own: bool) -> None:
-    """Nodes with the same id of two tenants are two nodes, and a third tenant sees neither."""
+    """If two tenants write nodes with the same id, each sees its own node, and a third tenant sees neither."""
     if own:
         graph.require_namespaces(aside=True)
     one, other = isolation.two_tenants(graph, own=own)

@@ -56,7 +56,7 @@ def test_what_was_written_is_found(graph: Graph, purpose: str, operation: str) -
         return
     for name, value in values.items():
         found = sandbox.query_values(operation, "find", wanted=sandbox.key(name))
-        expect.check(found == [value], "the one node with that key", f"{len(found)} nodes, or another", "records")
+        expect.check(found == [value], "the one node with that key", f"{len(found)} nodes, or another node", "records")
 
 
 @pytest.mark.parametrize(

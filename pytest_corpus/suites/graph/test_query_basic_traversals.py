@@ -206,7 +206,7 @@ def test_an_unknown_start_node_adds_nothing(graph: Graph, known: str) -> None:
     reply = sandbox.call("traversal", {"start_nodes": starts, "max_depth": 1, "direction": "OUTGOING"})
     if expect.either(reply, "BadRequest"):
         more = sandbox.node_names(reply.result) - ({"n0", "n1"} if known else set())
-        expect.check(not more, "no node reached from the unknown one", f"{len(more)} nodes", "result.nodes")
+        expect.check(not more, "no node reached from the unknown node", f"{len(more)} nodes", "result.nodes")
         edges = len(items_of(reply.result, "relationships"))
         expect.check(known or not edges, "no relationships", f"{edges}", "result.relationships")
 
@@ -260,4 +260,4 @@ def test_a_traversal_takes_one_outgoing_step_by_default(graph: Graph) -> None:
     sandbox, _ = queries.chain(graph)
     result = expect.success(sandbox.call("traversal", {"start_nodes": [sandbox.id("n1")]}), "a traversal to work")
     found = {str(node.get("id")) for node in items_of(result, "nodes")} - {sandbox.id("n1")}
-    expect.check(found == {sandbox.id("n2")}, "the next node", f"{len(found)} nodes, or another", "result.nodes")
+    expect.check(found == {sandbox.id("n2")}, "the next node", f"{len(found)} nodes, or another node", "result.nodes")

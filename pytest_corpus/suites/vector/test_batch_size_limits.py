@@ -1,4 +1,4 @@
-"""Batches, and limits at the maximum and one beyond (BEHAVIORAL_CONFORMANCE 6.7; SPECIFICATION 9.3, 17.2; R15)."""
+"""Batches and limits: the maximum, and one more (BEHAVIORAL_CONFORMANCE 6.7; SPECIFICATION 9.3, 17.2; R15)."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -109,7 +109,7 @@ def test_a_name_is_no_label(vector: Vector, requirement: str) -> None:
 @pytest.mark.requirement("COM-IDEM-1")
 @pytest.mark.parametrize("differing", ["item", "namespace"])
 def test_another_upsert_under_the_same_key_is_another_request(vector: Vector, differing: str) -> None:
-    """Upserts that differ in the id, the vector, the metadata, the length or the namespace are all applied."""
+    """Upserts under one key that differ in id, vector, metadata, length or namespace are all applied."""
     if differing == "namespace":
         vector.features.require_namespaces()
     first = vector.item(20, {"kind": "first"})

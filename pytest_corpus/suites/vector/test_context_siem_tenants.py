@@ -121,7 +121,7 @@ def test_what_a_tenant_wrote_is_not_found_without_a_tenant(vector: Vector) -> No
 
 @pytest.mark.requirement("COM-TENANT-2")
 def test_health_names_nothing_of_another_tenant(vector: Vector) -> None:
-    """The report for another tenant, or without a tenant, contains no namespace or id of a tenant."""
+    """A health report to another tenant, or without a tenant, contains no namespace or id of a tenant."""
     require_tenants(vector)
     vector.require("health")
     item = {**vector.item(40), "id": vector.new_name(canary(12))}

@@ -54,7 +54,7 @@ OPERATORS: tuple[tuple[dict[str, Any], set[int]], ...] = (
     ({"$gt": 1}, {2, 3}),
     ({"$in": [0, 3]}, {0, 3}),
 )
-"""Terms of a filter on `part`, and the values of `part` that satisfy them."""
+"""Terms of a filter on `part`, each with the values of `part` that satisfy the term."""
 
 STRANGE: tuple[dict[str, Any], ...] = ({"kind": {"$no_such_operator": "a"}}, {"kind": None})
 """Filters that match no vector with a word as `kind`: an unknown operator, and null."""
@@ -147,7 +147,7 @@ def test_every_id_of_a_list_is_deleted(vector: Vector) -> None:
 
 @core("VEC-DELETE-4")
 def test_a_delete_leaves_all_others(vector: Vector) -> None:
-    """The other vectors keep their metadata, even if their ids begin with or resemble the deleted one."""
+    """The other vectors keep their metadata, even if their ids begin with the deleted id or resemble it."""
     sandbox, items = four_vectors(vector)
     for number in (0, 3):
         sandbox.remove(items[number]["id"])

@@ -14,7 +14,7 @@ from pytest_corpus.suites.vector.support.component import Vector, vector
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_failure_of_an_item_has_its_canonical_class(vector: Vector, kind: str) -> None:
-    """If a batch reports a failure of the provider for each item, it names the canonical class of the failure (R14)."""
+    """If a batch reports a failure of the provider for each item, each report has the canonical class (R14)."""
     vector.faults.provider_op(vector.principal)
     families = vector.faults.error_classes(kind)
     reporting = [name for name in ("upsert", "delete") if vector.works(name) and vector.faults.reports_items(name)]

@@ -28,7 +28,7 @@ OPERATORS: tuple[tuple[Any, tuple[int, ...]], ...] = (
     ([1, 4], (1, 4)),
     ({"gt": 1, "lt": 4}, (2, 3)),
 )
-"""Terms of a filter on `part`, and the values of `part` that satisfy them."""
+"""Terms of a filter on `part`, each with the values of `part` that satisfy the term."""
 
 ODD_OPERANDS: tuple[dict[str, Any], ...] = (
     {"gt": "a"},
@@ -72,7 +72,7 @@ FILTERS: dict[str, tuple[tuple[dict[str, Any], tuple[int, ...]], ...]] = {
     "VEC-FILTER-4": (({"sort": "nothing"}, ()), ({"absent": "a"}, ())),
     "VEC-FILTER-14": (({}, (0, 1, 2, 3, 4)),),
 }
-"""By requirement: filters, and the values of `part` of the vectors that satisfy them."""
+"""By requirement: filters, each with the values of `part` of the vectors that match the filter."""
 
 
 def key_of(number: int) -> str:

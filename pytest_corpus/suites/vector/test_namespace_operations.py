@@ -132,7 +132,7 @@ def test_a_deleted_namespace_holds_nothing(vector: Vector) -> None:
 
 @core("VEC-NS-5")
 def test_deleting_a_namespace_leaves_the_others(vector: Vector) -> None:
-    """Other namespaces keep their vectors, even if their names begin with or resemble the deleted name."""
+    """Other namespaces keep their vectors, even if their names begin with the deleted name or resemble it."""
     vector.features.require_namespaces("delete_namespace")
     item = vector.item(20)
     (name, *similar) = similar_names(

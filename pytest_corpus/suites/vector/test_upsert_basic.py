@@ -92,7 +92,7 @@ TWINS = {
 """By kind: ends of two ids that are similar, but not equal."""
 
 STEPS, SEQUENCES = 35, 2
-"""The length and the number of the random sequences. If writes are visible late, there is one."""
+"""The length and the number of the random sequences. If writes are visible late, there is only one sequence."""
 
 
 @core("VEC-UPSERT-1")
@@ -364,7 +364,7 @@ def test_a_number_that_is_not_finite_is_not_stored(vector: Vector) -> None:
 
 @pytest.mark.requirement("COM-CONC-1")
 def test_upserts_at_the_same_time_are_all_stored(vector: Vector) -> None:
-    """The vectors of concurrent upserts, in several namespaces and of several tenants, are all found with metadata."""
+    """The vectors of concurrent upserts, in several namespaces and of several tenants, all keep their metadata."""
     vector.require("upsert", "query")
     many = max(2, min(8, vector.capabilities.limit("concurrency") or 8))
     places = sandboxes_side_by_side(vector)

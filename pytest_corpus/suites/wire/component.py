@@ -113,8 +113,7 @@ class ClientTarget(Target):
     def envelope_after_stages(self, op: str, last: str) -> Any:
         """Return the envelope of an operation after it passed all stages up to the stage of a requirement.
 
-        Raises:
-            NotApplicable, NotAssessed, Blocked
+        Raises NotApplicable, NotAssessed or Blocked, as `check_stage` does.
         """
         case, built = self.case(op), self.run_builder(op)
         if built.fault:

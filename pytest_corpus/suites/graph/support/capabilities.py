@@ -214,7 +214,7 @@ class GraphCapabilities(Subject):
         return {"op": self.operation_names.spell_operation(name), "args": args}
 
     def sandbox(self, *needs: str, tenant: str | None = None, own: bool = True) -> GraphSandbox:
-        """Return an empty group of nodes for one test, in one of a few namespaces if the adapter has namespaces.
+        """Return an empty group of nodes for one test. It is in one of a few namespaces, if the adapter has any.
 
         Args:
             needs: the operations that must work.

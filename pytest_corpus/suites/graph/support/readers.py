@@ -318,7 +318,7 @@ class GraphPrerequisites(Prerequisites):
         return self._obstacle_to_delete(name) if name in DELETES and is_refused(reply) else None
 
     def _obstacle_to_nodes(self) -> Blocked | None:
-        """Return the reason why the nodes of plain requests cannot be written; None if they can or if it is unknown."""
+        """Return the reason why the nodes of plain requests cannot be written, or None if no reason is known."""
         graph = self._calls
         if not graph.works("upsert_nodes"):
             obstacle = graph.shared.obstacles.get("upsert_nodes")

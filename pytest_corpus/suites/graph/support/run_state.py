@@ -28,7 +28,7 @@ BASIC = ("find", "group")
 
 
 class Dialects:
-    """The listed dialects that the suite knows, and the first spelling of each query that the adapter accepts."""
+    """The listed dialects that the suite knows, and for each query the first spelling that the adapter accepts."""
 
     def __init__(self, listed: tuple[str, ...], table: Mapping[str, Dialect]) -> None:
         self.listed, self._table = listed, table
@@ -117,7 +117,7 @@ _SEVERAL = {"upsert_nodes": SEVERAL_NODES, "upsert_edges": SEVERAL_EDGES}
 
 @dataclass(slots=True)
 class GraphActions(Actions):
-    """The operations that a test called in its sandboxes, alone or in batches, with peculiarities of the calls."""
+    """The operations that a test called in its sandboxes, alone or in batches, and facts such as `LOOKING_FIRST`."""
 
     _nodes: set[tuple[Any, ...]] = field(default_factory=set)
     _places: set[tuple[str | None, str | None]] = field(default_factory=set)

@@ -164,7 +164,7 @@ class VectorCalls(Subject):
 
 
 class Features:
-    """Features that the suite finds out by trials. The `need` methods raise Undecided if a feature is missing."""
+    """Features that the suite finds out by trials. The `require` methods raise Undecided if a feature is missing."""
 
     def __init__(self, vector: VectorCalls) -> None:
         self._vector = vector
@@ -183,7 +183,7 @@ class Features:
 
     @property
     def deletes_by_filter(self) -> bool:
-        """True if deletes accept filters. Queries with filters do not promise this (R131)."""
+        """True if deletes accept filters. Some adapters accept filters only in queries (R131)."""
 
         def try_filter() -> bool:
             unmatched = {**self._vector.requests.minimal("delete"), "filter": {"kind": self._vector.new_name("none")}}

@@ -99,7 +99,7 @@ class Limits:
 
         Raises:
             NotApplicable: no limit is stated.
-            NotAssessed: it is larger than `most`.
+            NotAssessed: the limit is larger than `most`.
         """
         found = expect.applicable(self._capabilities.limit(limit), f"no {limit} is stated")
         expect.assessable(most is None or found <= most, Obstacle.LARGE_LIMIT, limit=limit, number=found)

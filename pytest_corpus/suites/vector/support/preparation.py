@@ -143,7 +143,7 @@ SEVERAL = 5
 
 
 class VectorSettling(Settling):
-    """Measures the delay with an upsert and a delete in a new namespace. Each namespace settles separately."""
+    """Measures the delay of writes in a new namespace. Each namespace has its own delay."""
 
     write_independent = frozenset({"capabilities", "health", "upsert"})
 

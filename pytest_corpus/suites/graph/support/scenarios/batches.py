@@ -87,7 +87,7 @@ class SpoiledBatch:
         return cached(self.sandbox.graph, ("left", self.sandbox.tag), read)
 
     def expect_remaining(self, values: list[str], claim: str) -> None:
-        """Check that an operation that shows nodes shows exactly these values, after the batch."""
+        """Check that, after the batch, an operation shows nodes with exactly these values."""
         reader, found = self.read_nodes()
         expect.check(found == sorted(values), f"{claim}: {len(values)} nodes", difference(values, found), reader)
 

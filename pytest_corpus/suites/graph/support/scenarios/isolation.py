@@ -65,7 +65,7 @@ def write_to_both(graph: Graph, by: str, names: Sequence[str]) -> tuple[GraphSan
 
 
 def keep_data(sandbox: GraphSandbox) -> None:
-    """Keep the data that the current test wrote until the end of the run, because other tests read it."""
+    """Keep the current test's data until the end of the run, because other tests read it."""
     store = sandbox.graph.store
     store.written.change_records(
         [each for each in store.written.select(State.NEW) if sandbox.tag in each[1]], use=Use.LASTING

@@ -186,7 +186,7 @@ KINDS = {"a": "number", "b": "other", "c": "text", "d": "number", "ab": "other",
 """The target nodes of traversals with filters, and the name of the value that each of them has."""
 
 PLAIN: dict[str, Any] = {"number": 1, "other": 2, "text": "text", "none": "none"}
-"""The named values for a store that refuses unusual texts."""
+"""By name: the values for a store that refuses unusual texts."""
 
 Chain = tuple[GraphSandbox, tuple[dict[str, Any], ...]]
 """A sandbox with nodes n0, n1 ..., and the edges e0, e1 ... from each node to the next. Two labels alternate."""
@@ -262,13 +262,13 @@ def filterable_sandbox(graph: Graph) -> tuple[GraphSandbox, dict[str, Any]]:
 
 
 def depths(graph: Graph) -> range:
-    """Return the depths that are tried: up to three, or to the stated maximum."""
+    """Return the depths to try: up to three, or up to the stated maximum if it is smaller."""
     most = graph.capabilities.limit("max_traversal_depth")
     return range(1, min(3, most or 3) + 1)
 
 
 def deep_chain(graph: Graph) -> tuple[GraphSandbox, int]:
-    """Return a chain that is longer than the stated maximum of depth, and this maximum."""
+    """Return a chain that is longer than the stated maximum depth, and this maximum."""
     graph.require("traversal")
     most = graph.require_limit("max_traversal_depth")
     expect.assessable(most <= MOST_DEPTH, Obstacle.LARGE_DEPTH, number=most)

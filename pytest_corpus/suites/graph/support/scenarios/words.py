@@ -80,7 +80,7 @@ def nodes_with_ids(sandbox: GraphSandbox, words: Mapping[str, str]) -> dict[str,
 
 
 def word_properties() -> dict[str, dict[str, str]]:
-    """Return groups of properties: in some, the values are unusual words, in others the keys."""
+    """Return groups of properties. In some groups the values are unusual words, in others the keys are."""
     values = vocabulary.group_words(vocabulary.fill_in({**WORDS, **INJECTIONS}, "w"))
     keys = vocabulary.group_words(vocabulary.fill_in({**WORDS, **INJECTIONS, **RESERVED}, "w"))
     return {

@@ -129,7 +129,7 @@ def expect_only_match(sandbox: VectorSandbox, item: Item, top_k: int, operation:
     else:
         found = sandbox.matches(item["vector"], top_k, by=operation)
     is_right = [*map(id_of, found)] == [item["id"]]
-    expect.check(is_right, "the one vector that the query is to find", "other matches, or none")
+    expect.check(is_right, "the one vector that the query must find", "other matches, or none")
 
 
 def items_with_value(vector: Vector, words: Mapping[str, str], key: str = "word") -> dict[str, Item]:
@@ -301,7 +301,7 @@ class Ranking:
         return TOLERANCE * max(1.0, *map(abs, self.truth.values()))
 
     def expect_order(self) -> None:
-        """Check that the matches are the best ones, best first. Vectors of nearly equal quality may be exchanged."""
+        """Check that the matches are the best ones, best first. Vectors of nearly equal quality may be in any order."""
         goodness, path = self.goodness, "result.matches"
         for earlier, later in pairwise(goodness):
             ordered = later <= earlier + self.tolerance
