@@ -21,7 +21,7 @@ COMPLETING = "completion"  # the command that needs the parsers of all commands
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0 success, 1 findings, 2 a wrong command line.
 
-    As in shells, 130 means an interrupt, and 141 that the reader of the output closed it.
+    As in shells, 130 means an interrupt. 141 means that the program that reads the output closed the pipe.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -101,7 +101,7 @@ def _run(argv: list[str]) -> int:
 def _make_parsers(name: str) -> tuple[argparse.ArgumentParser, argparse.ArgumentParser, ModuleType | None]:
     """Return the parser of the command line, the parser of the named command, and the command's module.
 
-    Other commands have only their summary, unless the named command needs all parsers.
+    The parsers of other commands have only a summary. Shell completion needs all parsers, so they are complete there.
     """
     parser = argparse.ArgumentParser(
         prog=PROG,

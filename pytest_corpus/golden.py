@@ -9,7 +9,7 @@
         print(change.patch)
 
 The table `pytest_corpus.spec.goldens` lists the files. ``root`` or the environment variable ``CORPUS_GOLDEN_ROOT``
-names another folder than the shipped one, ``CORPUS_SCHEMAS_ROOT`` other schemas.
+names a folder to use instead of the shipped one. ``CORPUS_SCHEMAS_ROOT`` names other schemas.
 """
 
 from pytest_corpus.authoring.goldens.checks import MAX_BYTES as MAX_BYTES

@@ -29,7 +29,7 @@ class Hooks:
 
     @pytest.hookspec
     def pytest_corpus_adapter(self, config: pytest.Config) -> Any:
-        """Return the factory of the adapter under test; the suite is collected at that conftest.py."""
+        """Return the factory of the adapter under test; the suite is collected at the conftest.py with this hook."""
 
     @pytest.hookspec
     def pytest_corpus_bundle_providers(self, config: pytest.Config) -> Any:
@@ -146,7 +146,7 @@ def _conformance(config: pytest.Config) -> Any:
 
 @pytest.fixture
 def corpus_adapter(request: pytest.FixtureRequest) -> AdapterClient:
-    """The adapter under test, open, to be called over the wire."""
+    """The adapter under test. It is open, and tests call it over the wire."""
     found: AdapterClient = _conformance(request.config).client(request.node)
     return found
 

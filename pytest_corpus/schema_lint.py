@@ -4,8 +4,8 @@
         print(finding)
 
 The table `pytest_corpus.spec.schemas` lists the files. ``root`` or the environment variable ``CORPUS_SCHEMAS_ROOT``
-names another folder than the shipped one. A faulty file is a finding, never an exception, and each fault is one
-finding: rules that compare files skip unreadable files, and if a file is missing, no definition is reported as unused.
+names a folder to use instead of the shipped one. A faulty file is a finding, never an exception. Each fault is
+reported once: rules that compare files skip unreadable files, and a missing file makes no definition unused.
 """
 
 from pytest_corpus.authoring.lint.linter import RULES as RULES

@@ -23,7 +23,7 @@ MAX_FRAMES = 10_000
 """The suite never requests a longer stream, so a longer one counts as endless."""
 
 _PERHAPS_INFINITE = re.compile(rb"NaN|Infinity|[eE]\+?\d{3}|\d{309}")
-"""Matches every JSON text with a number that is not finite, and few others."""
+"""Matches every JSON text that contains a non-finite number, and a few other texts."""
 
 
 @dataclass(slots=True)
@@ -33,7 +33,7 @@ class CallBatch:
     Attributes:
         limit_s: the seconds after which the suite abandons the calls.
         debug_logs: True if log records below INFO are collected, too.
-        clients: for several calls the client of each; calls of one client are sent one after the other.
+        clients: the client of each call, if there are several calls; the calls of one client are sequential.
         raw: the raw request of a transport test, or None.
         answer: the raw answer.
         plans: the plans that the provider had before the calls.
@@ -76,7 +76,7 @@ def entry_point_of(exchange: Exchange) -> str:
 
 
 def expect_reports(batch: CallBatch, *, observes: bool) -> None:
-    """Note for each ended call if its reports must arrive. `observes` is True if the adapter can report at all.
+    """Mark each ended call whose reports must arrive. `observes` is True if the adapter can report at all.
 
     A retryable answer that no planned fault explains may come from a gateway, which sends no reports (R114).
     """
@@ -182,7 +182,7 @@ def is_steady(exchange: Exchange, limit: float) -> bool:
 
 
 def endless_fault(exchange: Exchange) -> CallFault:
-    """Return the fault of an endless stream. It did not end, and neither did the stream of a short request after it."""
+    """Return the fault of an endless stream. A short request after it also led to a stream that did not end."""
     return CallFault("endless", f"still going on after {len(exchange.frames)} frames{AGAIN}")
 
 

@@ -27,7 +27,7 @@ __all__ = ["AdapterClient", "Declaration"]
 Step = Callable[[CallBatch], None]
 
 LEAST_S = 2.0
-"""The shortest time limit, in seconds, of the last calls of a run."""
+"""The smallest time limit, in seconds, of calls at the end of a run."""
 
 
 class CallRecorder(Protocol):
@@ -37,7 +37,7 @@ class CallRecorder(Protocol):
         """Keep calls that have ended."""
 
     def record_unanswered_call(self, silent: Unresponsive) -> None:
-        """Record that a call got no answer, or was not made, because its operation does not answer."""
+        """Record that a call was abandoned or not made, because its operation does not answer."""
 
 
 class AdapterClient:
@@ -48,8 +48,8 @@ class AdapterClient:
         instance: the instance that answers; by default a new, unopened instance of the adapter.
 
     Attributes:
-        hurries: True during the last calls of a run, for which no test waits. If one of them takes far longer than
-            earlier calls, it is abandoned, and no more calls are made.
+        hurries: True at the end of a run, when no test waits for the calls. If a call takes far longer than earlier
+            calls, it is abandoned, and no more calls are made.
     """
 
     def __init__(
@@ -124,7 +124,7 @@ class AdapterClient:
 
     @property
     def part(self) -> Part:
-        """The test that runs, or the shared fact that it is finding out. The calls are recorded there."""
+        """The part of the run that records the calls: the running test, or the shared fact that the test finds out."""
         return self._hooks.attribution.part
 
     @property

@@ -1,4 +1,4 @@
-"""The client library under test: an object that builds requests. It is made once; each builder is called once."""
+"""The client library under test: an object that builds requests. The object is made once; a builder is called once."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from pytest_corpus.validation.requests.cases import (
 
 @dataclass(frozen=True, slots=True)
 class BuildResult:
-    """The result of a builder: an envelope, or `fault`, the reason for its absence, without content."""
+    """The envelope that a builder returned, or `fault`: the reason why there is no envelope, without content."""
 
     envelope: Any = None
     fault: str = ""

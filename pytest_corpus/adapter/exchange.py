@@ -118,7 +118,7 @@ class Exchange:
 
 
 def is_observed(exchange: Exchange) -> bool:
-    """True if the adapter must report an observation of the call: a known operation at the right entry point (R19)."""
+    """True if the adapter must report the call: it answered a known operation at the right entry point (R19)."""
     operation = BY_OP.get(exchange.op)
     answered = exchange.fault is None and bool(exchange.frames)
     return operation is not None and operation.streaming == exchange.streaming and answered

@@ -19,7 +19,7 @@ class Capabilities:
     """The facts in the capabilities of one component. An absent or null fact is unknown (None).
 
     Attributes:
-        refused: the reason for a missing document, if the adapter requires other credentials.
+        refused: the reason why the document is missing, if the adapter requires other credentials.
     """
 
     def __init__(self, component: str, document: Mapping[str, Any], refused: str = "") -> None:
@@ -51,7 +51,7 @@ class Capabilities:
         return value if value is not None and value > 0 else None
 
     def published_limit(self, key: str) -> int | None:
-        """Return a positive integer that a key outside the protocol states, in any section or `extensions`; or None."""
+        """Return the positive integer under a key that is not in the protocol, in any section or extension; or None."""
         word = key.replace("_", "")
         sections = [held for name in SECTIONS if isinstance(held := self.document.get(name), Mapping)]
         stated = [value for held in sections for name, value in held.items() if name == key]

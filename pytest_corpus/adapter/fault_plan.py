@@ -31,8 +31,8 @@ class Plan:
     `fired` counts the arrivals that the plan affected, `waiting` the calls that wait for a slow or hanging provider.
 
     `form` is the form of the fault on the wire of a provider with an address, if there are several forms. `hints_ms`
-    are the values of `retry_after_ms` that may be read from the provider's answer, all of them right; empty if the
-    answer cannot state one. `on_wire` is True if the fault occurred on the wire of a provider with an address.
+    has every value of `retry_after_ms` that the provider's answer can mean; it is empty if the answer cannot state a
+    value. `on_wire` is True if the fault occurred on the wire of a provider with an address.
     """
 
     kind: str

@@ -32,7 +32,7 @@ DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
 class Clock:
-    """The functions of `time`. Libraries that stop or replace `time` do not replace them in a class.
+    """The functions of `time`. Libraries that freeze or replace `time` do not replace functions inside a class.
 
     Tests then read the same clock as the adapter.
     """
@@ -173,7 +173,7 @@ def scope_entries() -> Counter[str]:
 
 
 def reset_entries(given: Counter[str]) -> None:
-    """Restore an earlier result of `scope_entries`. The facts that were found out since then must be forgotten."""
+    """Restore an earlier result of `scope_entries`. The caller must forget the facts that were found out later."""
     _entered.clear()
     _entered.update(given)
 
@@ -207,7 +207,7 @@ def unique_number() -> int:
 
 
 def unique_ordinal(most: int) -> int:
-    """Return a small number, each only once in this process. A test may ask for at most `most` numbers."""
+    """Return a small number that is unique in this process. A test may ask for at most `most` numbers."""
 
     def make_ordinal() -> int:
         chance = _chance()
@@ -219,8 +219,7 @@ def unique_ordinal(most: int) -> int:
 def next_in_rotation(what: str) -> int:
     """Return a number that grows by one with each call in a scope. Its start depends on the scope and the seed.
 
-    So the cases of a test begin with different values of a rotation, and with enough seeds each case begins once with
-    each value.
+    So the cases of a test begin with different values. With the next seed, each case begins one value later.
     """
     chance = _chance()
     start = 0 if what == "ordinal" else chance.rotation_start
@@ -245,7 +244,7 @@ def mark_of(process: str) -> str:
 
 
 def process_mark() -> str:
-    """Return the mark of this process. In a test it is the mark of a single process, since any process may run it."""
+    """Return the mark of this process. All processes use the same mark in tests, because any process may run a test."""
     chance = _chance()
     return mark_of("" if chance.is_test else chance.run.process)
 

@@ -32,7 +32,7 @@ MOST_OF_ONE_OPERATION = 2
 """An operation with this number of timeouts is not called again."""
 
 MOST_WITHOUT_ANSWER = 2
-"""A remote adapter with this number of timeouts, of any operation, and no answer at all is not called again."""
+"""A remote adapter that never answered is not called again after this number of timeouts, of any operations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class Instance(Protocol):
         """Send calls to the adapter, and note everything that is observed of them.
 
         Raises:
-            Unresponsive: the operation ran into the time limit too often, or calls at the same time do not end.
+            Unresponsive: the operation exceeded the time limit too often, or concurrent calls do not end.
         """
 
     @property
@@ -377,7 +377,7 @@ class Timeouts:
         self._moving: set[str] = set()
 
     def add(self, op: str, *, moving: bool = False) -> None:
-        """Count a timeout; `moving` if the stream still sent frames."""
+        """Count a timeout; `moving` is True if the stream still sent frames."""
         self._number[op] += 1
         if moving:
             self._moving.add(op)

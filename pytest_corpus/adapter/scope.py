@@ -1,13 +1,13 @@
-"""Assigns reports, exchanges and plans to calls. A run has tests, and facts that tests share; both make calls.
+"""Assigns reports, exchanges and plans to the calls and parts of a run. A part is a test, or a fact that tests share.
 
-Exchanges, plans and random inputs belong to the innermost test or fact, its `Part` of the run. An adapter's reports,
-logs and provider requests belong to a call, and the call belongs to the part in which it was made.
+Exchanges, plans and random inputs belong to the innermost `Part`. An adapter's reports, logs and provider requests
+belong to a call, and the call belongs to the part in which it was made.
 
 Context variables hold the part and the call; asyncio copies them into the task of the call. So the call is known in the
 code that the adapter awaits, in its tasks, generators and callbacks, in `asyncio.to_thread` and in the loop's executor.
-A report over the wire finds it by the address that was sent with the call. The adapter's own executors, raw threads
-and queue workers know no call, or only the call that started them. Their reports belong to the call that is under way,
-and from then on each call waits until the reports of the call before have come.
+A report over the wire is sent to an address of its call. The adapter's own executors, raw threads and queue workers
+know no call, or only the call that started them. Their reports are assigned to the active call, and from then on each
+call waits until the reports of the previous call have arrived.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def begin_part(part: Part | None) -> None:
 
 @contextmanager
 def part_of(outer: Part | None, chance: Any = None, *, is_seen: bool = True) -> Iterator[Part]:
-    """Begin a part within `outer`, with the random inputs `chance`. If `is_seen`, `outer` also gets its exchanges."""
+    """Begin a part within `outer`, with the random inputs `chance`. If `is_seen`, `outer` gets the part's exchanges."""
     part = Part(outer, chance)
     before = _PART.set(part)
     try:
@@ -252,7 +252,7 @@ class Attribution:
         return call.is_over and self.latest is not None and self.latest is not call
 
     def call_of_arrival(self) -> Observed | None:
-        """Return the call that reaches the provider; None if there is no such call."""
+        """Return the call that an arrival at the provider belongs to; None if no call is active."""
         call = current_call()
         if call is not None and not call.is_over:
             return call
@@ -276,7 +276,7 @@ class Attribution:
 
 
 def _is_doubtful(call: Observed, report: Observation | Count, kind: str) -> bool:
-    """True if a call has this report already. A worker that the call started may then report another call."""
+    """True if a report may belong to another call: this call has such a report already, or ended too long ago."""
     if report.at - call.ended > LATEST_S:
         return True
     is_other = isinstance(report, Count) and not report.is_outcome
@@ -284,7 +284,7 @@ def _is_doubtful(call: Observed, report: Observation | Count, kind: str) -> bool
 
 
 def _is_awaiting(call: Observed, report: Observation | Count, kind: str) -> bool:
-    """True if a call lacks this report and may still get it: it is under way, or just ended and must be reported."""
+    """True if a call lacks this report and may still get it: the call is active, or just ended and must have it."""
     fits = report.is_outcome if isinstance(report, Count) else not call.ops or report.op in call.ops
     in_time = not call.is_over or (call.is_due and report.at - call.ended <= LATEST_S)
     return fits and in_time and call.is_missing(kind)

@@ -1,7 +1,7 @@
 """Plain copies of an adapter's objects. Each object is read once.
 
-An object of the adapter may raise at each access, or change its value. So the suite writes it to text and
-reads the text back before it judges anything. If this fails, the object is at fault.
+An object of the adapter may raise when it is read, or change its value. So the suite first converts the object to
+JSON text, and parses the text. If this fails, the object is at fault.
 """
 
 import json
@@ -89,7 +89,7 @@ _PLAIN: Mapping[type, Callable[[Any], Any]] = {
     tuple: lambda value: tuple.__getitem__(value, slice(None)),
     str: str.__str__,
 }
-"""Maps a class of Python to the function that converts an instance of a subclass to this class."""
+"""Maps a Python class to the function that converts an object of a subclass to this class."""
 
 
 def _mapping(value: Any) -> Any:
@@ -99,7 +99,7 @@ def _mapping(value: Any) -> Any:
 
 
 def _path_to(sought: object, whole: object) -> str:
-    """Return the path of an object in dictionaries and lists; empty if it is in something else."""
+    """Return the path of an object within dictionaries and lists; empty if it is not found there."""
     waiting: list[tuple[object, str]] = [(whole, "")]
     for _ in range(_MOST_LOOKS):
         if not waiting:

@@ -42,7 +42,7 @@ class CodePlace:
 
 @dataclass(frozen=True, slots=True)
 class EscapedException:
-    """The description of an exception. It keeps no object alive that the exception refers to.
+    """The description of an exception. It has no references to objects of the exception.
 
     `message` is the text of the exception, including content; `places` are the frames outside of the suite, the
     outermost first; `causes` are the exceptions behind it, each as its type and message.
@@ -158,7 +158,7 @@ def logged_exception(texts: Sequence[str]) -> EscapedException | None:
 
 
 def _exception_of_traceback(text: str) -> EscapedException | None:
-    """Return the exception of the traceback in a text: the last one, which resulted from the others."""
+    """Return the exception of the last traceback in a text; earlier tracebacks show its causes."""
     *_, start = (-1, *(found.end() for found in _TRACE.finditer(text)))
     frames = list(_FRAME.finditer(text, start)) if start >= 0 else []
     raised = _RAISED.search(text, frames[-1].end()) if frames else None

@@ -55,7 +55,7 @@ class Turns:
 
     @property
     def helper_count(self) -> int:
-        """The number of threads that do pieces of work, minus one for each body that waits for its pieces."""
+        """The number of threads that do pieces of work, minus the number of bodies that wait for their pieces."""
         return sum(split.busy - 1 for split in self.splits)
 
     def take_turn(self) -> None:
@@ -64,7 +64,7 @@ class Turns:
         self._owner = threading.get_ident()
 
     def give_turn(self) -> None:
-        """Let another body run. Do nothing in a thread that has no turn, because its wait was interrupted."""
+        """Let another body run. If the wait of this thread was interrupted, it has no turn, and nothing happens."""
         if self._owner == threading.get_ident():
             self._owner = None
             self._lock.release()
@@ -122,7 +122,7 @@ class Body:
             body = body.parent
 
     def would_wait_for(self, key: Hashable) -> bool:
-        """True if another body finds out this fact, and does not itself wait for this body."""
+        """True if this body can wait for a fact: another body finds it out and does not itself wait for this one."""
         known, own, keys, seen = self.turns.asked, {*self.family}, [key], set[Hashable]()
         while keys:
             if (key := keys.pop()) in known and key not in seen:
@@ -154,7 +154,7 @@ class Split:
         return len(self._left) > self._coming and not self._failed
 
     def begin(self) -> None:
-        """Start a thread that does the remaining pieces, one after the other, when no other body runs."""
+        """Start a thread that does the remaining pieces one after the other. It works only while no other body runs."""
         work = functools.partial(self._context.copy().run, run_as, self._copy(), self._go_on)
         threading.Thread(target=work, daemon=True).start()
         self.busy, self._coming = self.busy + 1, self._coming + 1
@@ -246,7 +246,7 @@ def giving_way() -> Iterator[None]:
 
 @contextmanager
 def resting() -> Iterator[None]:
-    """Make no call within this block. A test that must run alone need not wait for the end of the block."""
+    """Mark the body as resting within this block: it makes no calls, so a test that must run alone need not wait."""
     body = _BODY.get()
     if body is not None:
         body.is_resting = True

@@ -1,4 +1,4 @@
-"""The calls, tokens and outages of a run: its budget, such as `calls=500,tokens=20000`, and its use so far."""
+"""The calls, tokens and outages of a run so far, and its budget, such as `calls=500,tokens=20000`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LONGEST = 15
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The largest number of calls of a run, and of tokens in its answers; None for any number."""
+    """The largest number of calls of a run, and the largest number of tokens in its answers. None means no limit."""
 
     calls: int | None = None
     tokens: int | None = None
@@ -41,7 +41,7 @@ class Budget:
         return {kind: most for kind, most in given.items() if most is not None}
 
     def share(self, number: int, of: int, *, used: Spending | None = None) -> Budget:
-        """Return the part of the remaining budget for process `number` (from 0) of `of` processes."""
+        """Return the share of one of `of` processes in the remaining budget; `number` is its index, from 0."""
         gone = {"calls": used.calls, "tokens": used.tokens} if used else {}
         left = {kind: max(0, most - gone.get(kind, 0)) for kind, most in self.limits.items()}
         return Budget(**{kind: most // of + (number < most % of) for kind, most in left.items()})
@@ -81,7 +81,7 @@ class Spending:
 
     @contextmanager
     def enforce(self) -> Iterator[None]:
-        """Enforce the budget in this block, a test. Outside, for opening or cleaning up, calls are only counted."""
+        """Enforce the budget within this block, which runs a test. Outside of tests, calls are only counted."""
         self._enforced = True
         try:
             yield
@@ -102,7 +102,7 @@ class Spending:
 
 
 STATISTICS = "embedding.get_stats"
-"""The operation whose `total_tokens` count all calls so far, not its own."""
+"""The operation whose `total_tokens` are the sum over all calls so far, instead of its own tokens."""
 
 
 @dataclass(slots=True)
@@ -115,7 +115,7 @@ class Outages:
         began: the start of the last call that failed in this way, on the monotonic clock.
         clock: the time of day of that failure, such as ``14:03:12``; empty before the first failure.
         waited_s: the seconds that this run has waited for the provider.
-        own: by operation, the number of retryable errors for which the adapter is responsible: a plain call works.
+        own: for each operation, the number of retryable errors that are the adapter's fault, as a plain call works.
         lasting: True if the provider did not come back, so that no more calls are made.
         hopeless: the components for which waiting does not help: a new instance of the adapter works, or no operation
             ever worked.
@@ -148,7 +148,7 @@ class Meter:
     Attributes:
         calls: the number of requests that were sent.
         tokens: the number of tokens in all answers.
-        took: the number of calls that succeeded, by operation and time: ``llm.complete 8`` took less than 8 ms.
+        took: the number of successful calls by operation and time; ``llm.complete 8`` counts calls below 8 ms.
         spending: the budget of the run and its use so far, for all adapters together.
         outages: the outages of the provider behind the adapter.
     """

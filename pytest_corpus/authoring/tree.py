@@ -74,9 +74,9 @@ def compare_with_table(listed: Iterable[str], found: Iterable[str], table: str) 
 
 
 def read_bytes(path: Path, limit: int) -> tuple[bytes, str, str]:
-    """Return the bytes of a file; if it is unreadable or too large, the violated rule and the reason instead.
+    """Return the bytes of a file, and two empty texts.
 
-    Unused results are empty.
+    If the file is unreadable or too large, return empty bytes, the violated rule and the reason.
     """
     try:
         return bounded.read_contents(path, limit), "", ""

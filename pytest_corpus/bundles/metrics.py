@@ -24,9 +24,9 @@ def is_scipy_installed() -> bool:
 
 
 def _case_means(cases: Cases) -> tuple[float, Any]:
-    """Return the mean of all numbers, and one number per case; their spread shows how uncertain the mean is.
+    """Return the mean of all numbers, and one number per case. The spread of these shows how uncertain the mean is.
 
-    Samples of one case are similar, so the sampling unit is the case (linearised ratio of sums).
+    Samples of one case are similar, so each case counts as one observation (linearised ratio of sums).
     """
     import numpy as np
 
@@ -36,7 +36,7 @@ def _case_means(cases: Cases) -> tuple[float, Any]:
 
 
 def rate_interval(cases: Cases, confidence: float) -> Interval:
-    """Return Wilson's interval of a rate. If the cases differ much, further samples of one case count little."""
+    """Return Wilson's interval of a rate. If cases differ much, more samples of the same case hardly narrow it."""
     from scipy.stats import binomtest
 
     mean, values = _case_means(cases)
@@ -68,7 +68,7 @@ def mean_interval(cases: Cases, confidence: float) -> Interval | None:
 
 
 def log_evidence(hits: Any, size: Any, rate: Any) -> Any:
-    """Return the logarithm of the evidence against a rate after `hits` of `size`, by Robbins' mixture test.
+    """Return the logarithm of the evidence against `rate` after `hits` in `size` trials, by Robbins' mixture test.
 
     The mixture gives equal weight to all rates above `rate` if `hits / size` is above it, otherwise to all rates below.
     If the true rate is not one of these, the probability that the result ever exceeds log(1/alpha) is at most alpha.
@@ -84,10 +84,10 @@ def log_evidence(hits: Any, size: Any, rate: Any) -> Any:
 
 
 def sequential_interval(cases: Cases, confidence: float) -> Interval:
-    """Return the interval of the rates that the cases do not refute. It stays valid if the run stops because of it.
+    """Return the interval of the rates that the cases do not refute. It is also valid if it decides when a run stops.
 
-    The confidence applies to each end: a threshold fails wrongly, or passes wrongly, with a probability of at most
-    1 - confidence each.
+    The confidence applies to each end: the probability that a threshold wrongly fails is at most 1 - confidence, and so
+    is the probability that it wrongly passes.
     """
     from scipy.optimize import brentq
 
@@ -272,7 +272,7 @@ def judge_threshold(threshold: Threshold, results: Sequence[CaseResult], total: 
 
 
 def is_checkpoint(asked: int) -> bool:
-    """True if thresholds are evaluated after this number of cases; others are skipped to save time."""
+    """True if the run evaluates thresholds after this number of cases. It skips other numbers to save time."""
     return asked % (1 + asked // 50) == 0
 
 

@@ -245,7 +245,7 @@ class BundleSession:
         return self._clients[component, label]
 
     def _make_judge(self, bundle: Bundle, scorer: Scorer, *, plays: bool) -> Judge:
-        """Return a scorer that asks a provider, with this provider."""
+        """Return the judge for a scorer: the scorer with the provider that it asks."""
         if scorer.rubric is not None:
             choice, llms = scorer.rubric.provider, list(self._adapters("llm"))
             label = llms[0] if llms and choice.name == "corpus" else ""

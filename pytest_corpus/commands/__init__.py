@@ -1,7 +1,7 @@
 """The commands of `pytest-corpus`. Each module has `arguments(parser)` and `run(given) -> int`, the exit code.
 
-A command with actions may have a function of that form for each action instead of `run`. The functions raise a
-`PlainError` if they cannot do what was requested.
+Instead of `run`, a command may have one such function for each of its actions. The functions raise a `PlainError` if
+they cannot do what was requested.
 """
 
 from pytest_corpus.text.problems import PlainError
@@ -31,7 +31,7 @@ COMMANDS = {
 
 FINE, FINDINGS, USAGE = 0, 1, 2  # the exit codes of every command
 INTERRUPTED, NO_READER = 130, 141
-"""The exit codes, as in shells, after Ctrl-C, and if the reader of the output closed it."""
+"""The exit codes after Ctrl-C, and after the program that reads the output closed the pipe; as in shells."""
 
 
 class CommandError(PlainError):

@@ -19,13 +19,13 @@ from pytest_corpus.reports.reading import ReportError, read_report
 from pytest_corpus.spec.transports import CONNECTION
 
 EXIT_CODES = {0: FINE, 1: FINDINGS, 2: USAGE, 4: USAGE, 5: USAGE}
-"""The command's exit code for each exit code of pytest; after 2 and 5 nothing was verified. Others are unchanged."""
+"""The command's exit code for each exit code of pytest. After 2 and 5 nothing was verified. Other codes stay."""
 
 UNPROVEN = 3  # the exit code if pytest succeeded, but no attestation shows that the suite ran
 _PYTEST_INTERRUPTED = 2  # pytest's exit code after Ctrl-C or an error in the collection
 _PYTEST_FAILED = 3  # pytest's exit code of an internal error
 _DISABLED_PLUGINS = ("-p", "no:cacheprovider", "-p", "no:asyncio", "-p", "no:randomly")
-"""Options that disable the cache in the current folder and plugins for other kinds of tests."""
+"""Options that disable pytest's cache in the current folder, and plugins that only concern other tests."""
 
 
 def settings_arguments(folder: Path) -> list[str]:

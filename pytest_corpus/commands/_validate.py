@@ -203,8 +203,8 @@ def schema_for(name: str, value: Any, edition: str | None) -> str:
     """Return the short name of the schema for a message in the file `name`.
 
     For a request, its ``op`` (SPECIFICATION 4.2.6) selects the operation's request schema, or the component's request
-    envelope if the edition has no such schema. All error envelopes have one schema (SCHEMA 3.1). Any other message
-    needs the file name of a golden, whose schema it has.
+    envelope if the edition has no such schema. All error envelopes have one schema (SCHEMA 3.1). For any
+    other message, the file must have the name of a golden. Then the schema of this golden applies.
 
     Raises:
         CommandError: the schema cannot be determined. The message does not contain the file's name.

@@ -67,7 +67,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def open_transcript(path: Path) -> Transcript:
-    """Read a transcript. Raises CommandError without an adapter, TranscriptError if it was changed, or FileRefused."""
+    """Read a transcript. Raises CommandError if it has no adapter, TranscriptError if it was altered, FileRefused."""
     transcript = read(path)
     if not transcript.adapters:
         raise CommandError(f"{path}: it has no adapter, so the run ended before its first test")

@@ -40,7 +40,7 @@ class RecordedFinding:
 
     Attributes:
         number: counted from 1 over all findings.
-        adapter, test, repetition: the test that found it.
+        adapter, test, repetition: these identify the test that found the fault.
         exchange: the position of the exchange that shows the fault.
         story: the shortest sequence of calls that shows the fault; may be empty.
     """
@@ -164,8 +164,8 @@ def _make_script(transcript: Transcript, finding: RecordedFinding, adapter: str 
 
 
 def exchanges_to_repeat(transcript: Transcript, finding: RecordedFinding) -> list[dict[str, Any]]:
-    """Return the exchanges that show a finding: earlier writes in the same namespace or with a key, then its own
-    exchange.
+    """Return the exchanges that show a finding: earlier writes in the same namespace, earlier writes with an
+    idempotency key, and the exchange of the finding.
 
     If the exchange has no namespace, its answer may have been compared with earlier answers of the test, so the last
     calls of the test are also returned.
@@ -258,7 +258,7 @@ def _send_again(
 
 
 def _check_credentials(new: Transcript) -> None:
-    """Refuse an adapter at an address whose answers require other credentials."""
+    """Refuse an adapter at an address if all its answers mean that it requires other credentials."""
     facts = new.adapters["again"]
     refused = [*facts.get("refused", {}).values()]
     if facts["transport"] and len(refused) == len(facts["components"]):

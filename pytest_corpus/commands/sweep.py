@@ -103,7 +103,7 @@ def _is_selected(name: str, given: argparse.Namespace, before: float) -> bool:
 def _select_journals(
     folder: Path, given: argparse.Namespace, before: float
 ) -> tuple[list[tuple[Path, Leftovers]], set[str]]:
-    """Return the journals of runs to delete, and the runs in progress, which only the option --run includes."""
+    """Return the journals of runs to delete, and the runs in progress. Only --run selects a run in progress."""
     found = [(path, left) for path in sorted(folder.glob("*.jsonl")) if (left := leftovers.read_file(path)) is not None]
     found = [(path, left) for path, left in found if _is_selected(left.run, given, before)]
     own = _own_journals(found, given)
@@ -118,7 +118,7 @@ def _select_journals(
 def _own_journals(found: list[tuple[Path, Leftovers]], given: argparse.Namespace) -> list[tuple[Path, Leftovers]]:
     """Return the journals of runs that tested this adapter, by its name or factory.
 
-    A run that the user named, or whose adapter was declared in a file, is included if it tested only one adapter.
+    A run that tested only one adapter is also included if the user named the run, or if a file declared its adapter.
     """
     spec = split_label(given.adapter)[1]
     is_address = address.scheme_of(spec) is not None

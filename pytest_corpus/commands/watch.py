@@ -62,7 +62,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _run_round(given: argparse.Namespace, left: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Run the requirement to fix first, then the other open ones, then the whole suite; return the open requirements.
+    """Run the first open requirement, then the other open ones, then the whole suite; return the open requirements.
 
     Stop at the first run with a violation, and show this finding.
     """
@@ -84,7 +84,7 @@ def _run_round(given: argparse.Namespace, left: Sequence[Mapping[str, Any]]) -> 
 
 
 def _run_suite(given: argparse.Namespace, ids: Sequence[str]) -> Document | None:
-    """Run some requirements, or all without ids; return the report, or None if the adapter could not be tested."""
+    """Run the requirements `ids` (all if empty); return the report, or None if the adapter could not be tested."""
     console.warn(f"running {', '.join(ids) or 'the whole suite'} ...")
     with tempfile.TemporaryDirectory(prefix="pytest-corpus-") as name:
         folder = Path(name)

@@ -111,7 +111,7 @@ class Player(Source):
 
 @dataclass(slots=True)
 class _Recording:
-    """The recorded calls and readings of a test or of a shared fact, and the numbers of those that were used."""
+    """The recorded calls and readings of a test or of a shared fact, and how many of them were used."""
 
     lines: Sequence[bytes]
     readings: Mapping[str, list[Any]]
@@ -120,7 +120,7 @@ class _Recording:
 
     @classmethod
     def of(cls, trace: TestTrace, fact: str) -> _Recording:
-        """Return the calls and readings that determined a fact. An empty name means all that determined no fact."""
+        """Return the calls and readings that determined a fact; if the name is empty, those of the test itself."""
         ended = trace.last_line
         return cls(trace.by_fact.get(fact, []), (ended["readings"] if ended else {}).get(fact, {}))
 
@@ -224,7 +224,7 @@ def make_recorded_client(
 
 
 def _remote_facts(facts: Mapping[str, Any]) -> Any:
-    """Return the facts that tests need about an adapter at an address; a hook is added when it is called."""
+    """Return the facts that tests need about an adapter at an address. The replay adds each hook that is called."""
     scheme = next(each for each in SCHEMES if each.prefix == facts["transport"])
     called = set[str]()
     hooks = SimpleNamespace(called=called, called_hooks=called, given_up=0)

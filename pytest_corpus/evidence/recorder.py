@@ -29,7 +29,7 @@ class RecordedTest:
         test, repetition: the identity of the test.
         events: a function for each call, in order, that encodes it. The functions are called when the test is written,
             because metrics and logs may arrive late.
-        readings: the inputs besides answers, by shared fact (empty for the test itself) and name.
+        readings: the inputs besides answers, by name, for each shared fact; the key of the test itself is empty.
     """
 
     test: str = ""
@@ -40,7 +40,7 @@ class RecordedTest:
     def position_of(self, exchange: Exchange | None, story: Story | None = None) -> dict[str, Any]:
         """Return the positions in the transcript of an exchange, and of the exchanges in a finding's story.
 
-        A position is the number of the exchange in its test, from 1, with the test's name if it is not this test.
+        A position is the number of the exchange in its test, from 1. If this is another test, the position names it.
         """
         if exchange is None or exchange.record is None:
             return {}

@@ -23,7 +23,7 @@ PROTO = (
 )
 
 WAIT_S = 2
-"""The seconds that a script waits after a line for a program or a WebSocket, before the next line or the end."""
+"""The seconds that a script waits after each line that it sends to a program or a WebSocket."""
 
 FAULTS = "In the run the suite made the provider fail ({}); without that the answer may be right"
 
@@ -66,8 +66,8 @@ class ShellTarget:
         declared: the address of the adapter, or `module:factory`.
         component: the called component.
         headers: the headers of each HTTP request; their values are shell words such as `$TOKEN`.
-        recorded: None if the address is known. In a replay, the recording only has the scheme of the address, or an
-            empty text for a factory; then commands use the variable ADAPTER, and variables in headers stay.
+        recorded: None if the address is known. In a replay it is the recorded scheme of the address, or empty for a
+            factory; then commands use the variable ADAPTER, and variables in headers are not expanded.
     """
 
     declared: str
@@ -138,7 +138,7 @@ def header_value(name: str, value: str, environment: Mapping[str, str]) -> str:
 
 
 def _quote(text: str, sent: SentRequest) -> str:
-    """Return a text as one shell word. Its deadlines are shifted so that the same time remains."""
+    """Return a text as one shell word. Each deadline in it is shifted, so that the same time remains to it."""
 
     def shift_deadline(found: re.Match[str]) -> str:
         left = round(int(found[2]) - sent.at * 1000)
@@ -165,7 +165,7 @@ def _headers(target: ShellTarget) -> str:
 
 
 def _header(target: ShellTarget, name: str, value: str) -> str:
-    """Return a header as a shell word. Only a variable that the run itself named is replaced."""
+    """Return a header as a shell word. The shell expands a variable only if the run itself named the variable."""
     found = _VARIABLE.fullmatch(value) if target.recorded is None else None
     if found is None:
         return shlex.quote(printable(f"{name}: {value}"))

@@ -43,7 +43,7 @@ class TestTrace:
 
     Attributes:
         process: the process that ran the test.
-        by_fact: the lines of exchanges by the shared fact that they determined; under an empty name the other lines.
+        by_fact: for each shared fact, the lines of exchanges that determined it; an empty name has the other lines.
     """
 
     __test__ = False

@@ -23,7 +23,7 @@ def render_endpoint(document: view.Document) -> str:
 
 
 def verdict_text(document: view.Document) -> str:
-    """Return the verdict in words. If the run is complete, they name the tested components, and so claim no more."""
+    """Return the verdict in words. If the run is complete, the words include the names of the tested components."""
     said = view.verdict_words(document)
     return (
         f"{said}: {view.component_titles(document)}" if document["complete"] and not view.is_altered(document) else said

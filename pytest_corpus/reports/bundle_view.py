@@ -50,7 +50,7 @@ def describe_threshold(entry: Mapping[str, Any]) -> str:
 
 
 def describe_outcome(entry: Mapping[str, Any]) -> str:
-    """Describe the outcome of a threshold: the measured number, and if the threshold holds."""
+    """Describe the outcome of a threshold: the measured number, and "holds", "does not hold" or "is undecided"."""
     word = "is undecided" if entry.get("undecided") else "holds" if entry["holds"] else "does not hold"
     return f"{_number_text(entry['actual'], entry.get('interval'))}, {word}"
 

@@ -72,8 +72,8 @@ class Example:
 def make_examples(entry: Requirement) -> tuple[Example, ...]:
     """Return examples for a requirement: a minimal request, a correct answer, and the reported metrics.
 
-    If the sentence names an error, the answer is a correct error envelope, otherwise a success. Only requirements on
-    metrics have metrics.
+    If the sentence names an error, the answer is a correct error envelope, otherwise a success. Only a requirement on
+    metrics gets an example of metrics.
 
     Raises:
         FileNotFoundError: the goldens are not installed.

@@ -62,7 +62,7 @@ def build_matrix(
 def _make_labels(reports: Sequence[tuple[str, Document]]) -> list[str]:
     """Return a unique label for each report: the adapter's name, or the file name if the adapter has none.
 
-    To equal labels the file name is added, then a number if they are still equal.
+    If labels are equal, each gets the file name added. If they are still equal, each gets a number.
     """
     files = [file for file, _ in reports]
     names = [str(document["adapter"]["name"]) or file for file, document in reports]

@@ -152,7 +152,7 @@ _OPTIONS = (
 
 
 def _command(document: Document) -> str:
-    """Return the command of the run; empty if no run writes such a command, because a report may be forged."""
+    """Return the command of the run. It is empty for a command that no run writes, because a report may be forged."""
     try:
         first, *words = shlex.split(printable(document.get("command", "")))
     except ValueError:

@@ -96,7 +96,7 @@ async def _read_answer(reader: asyncio.StreamReader) -> tuple[bytes, bool]:
 
 
 class Reports:
-    """The metrics of one request. They are posted in order before the answer; metrics after it are posted at once."""
+    """The metrics of one request. They are posted in order before the answer; later metrics are posted at once."""
 
     def __init__(self, url: str, posting: HookClient) -> None:
         self.url, self._posting = url, posting

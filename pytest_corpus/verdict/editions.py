@@ -1,4 +1,4 @@
-"""Editions of the requirements. An edition fixes the requirements that count and their levels in every version.
+"""Editions of the requirements. An edition fixes, for every version, the requirements that count and their levels.
 
 An edition is a file of `spec/editions/`. After its release it only gets errata. A requirement that is not in an edition
 is a *preview*: it is tested and reported, but does not influence the verdict.

@@ -14,8 +14,8 @@ class Finding:
     """A violation of a requirement that a test found.
 
     `integration/running/evidence.py` makes it from the `Violation`. The first five members are the fact: findings are
-    equal if these are equal, and the JSON report has no others. The others tell where the fact was found, and give
-    evidence without content: keys, types, codes and numbers. Only `full` has content, with masked secrets.
+    equal if these are equal, and the JSON report contains only these. The other members tell where the fact was found,
+    and give evidence without content: keys, types, codes and numbers. Only `full` has content, with masked secrets.
 
     Attributes:
         indirect: True if the requirement only blocks the test, and another test checks it more precisely.
@@ -30,7 +30,7 @@ class Finding:
         problems: every problem of an answer that breaks a schema.
         traceback: one line per frame of the adapter, outermost first, and one per cause.
         judged_on: the last calls that the finding was judged on, if there are several.
-        story: a line on the calls that led to the finding, and these calls, if one call alone does not show it.
+        story: if one call does not show the finding: a line about the calls that led to it, and these calls.
         script: commands that send the request again, or all requests of the story.
         logged: the log of the call, one line per record.
         printed: the output and log of the test as pytest captured them, without the records in `logged`.

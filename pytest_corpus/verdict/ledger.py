@@ -1,7 +1,7 @@
 """The records of a run's tests, and the reasons why some records prove nothing.
 
-A record counts only if the test was collected, the process that ran its body made one record, and pytest reported the
-test once, with the same record and outcome. Any other record can only prove a violation.
+A record counts only if the test was collected, the process that ran the test made one record of it, and pytest
+reported the test once, with the same record and outcome. Any other record can only prove a violation.
 """
 
 from __future__ import annotations
@@ -115,13 +115,13 @@ class Ledger:
         settle: the seconds until a write is visible, by component.
         missed: the seconds of the search for a write that never became visible, by component.
         calls, tokens: the calls made and, as the adapter reports, the tokens used, by component.
-        took: the number of calls that succeeded, by operation and time: ``llm.complete 8`` took less than 8 ms.
+        took: the number of successful calls by operation and time; ``llm.complete 8`` counts calls below 8 ms.
         expected: the keys of all tests of the suite.
         selected: the keys of the tests that pytest collected and did not deselect.
         mismatched: the keys of tests whose record differs from pytest's report.
-        incomplete: the reasons why only a part of the suite was to run.
+        incomplete: the reasons why the run was limited to a part of the suite.
         doubts: the reasons why the whole run is unreliable.
-        reruns: the number of reports of each test after which another plugin ran it again.
+        reruns: for each test, the number of reports after which another plugin ran the test again.
         plugins: by kind of mismatch (a key of `MISMATCHES`, or `missing`), a text with the plugins that may be the
             reason.
         unaccounted: True if a process ran tests and did not report them.

@@ -13,7 +13,7 @@ _WRITTEN = re.compile(r"(?P<number>[0-9]{1,3})/(?P<of>[0-9]{1,3})")
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """Shard `number` of `of`, counted from 1."""
+    """One of `of` shards; `number` is its number, from 1."""
 
     number: int
     of: int
@@ -53,7 +53,7 @@ def parse(text: str, most: int = MOST_SHARDS) -> Shard:
 
 
 def _split_points(sizes: Sequence[int], parts: int) -> list[int]:
-    """Return the indexes at which parts of similar sizes begin, and the end of the last. If possible none is empty."""
+    """Return the start of each part and the end of the last. Parts have similar sizes; none is empty if possible."""
     ends, total, so_far = [0], sum(sizes), 0
     starts = []
     for size in sizes:

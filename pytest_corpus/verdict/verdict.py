@@ -18,11 +18,11 @@ VERDICTS = ("conformant", "conformant_with_deviations", "incomplete", "nonconfor
 """The verdicts from best to worst. An overall verdict is the worst verdict of a component."""
 
 PLAIN = frozenset(operation.works for operation in OPERATIONS)
-"""The requirements that a plain request of an operation works."""
+"""The requirements that say that a plain request of an operation works."""
 
 
 def hint_of(requirement: Requirement, got: Iterable[str]) -> str:
-    """Return the hint for a finding. If the run's credentials do not allow plain requests, the hint names them."""
+    """Return the hint for a finding. If the run's credentials forbid plain requests, return a hint about them."""
     denied = [each for each in got if "AuthError" in each]
     if any(requirement.id in PLAIN or each.startswith("a plain ") for each in denied):
         return "run the suite with credentials that may make this call; those of this run may be read-only"
@@ -72,7 +72,7 @@ class ComponentVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The outcome of a run for one adapter, by an edition; `faults` are declared deviations that are not valid."""
+    """The outcome of a run for one adapter, judged by an edition. `faults` names invalid declared deviations."""
 
     edition: Edition
     verdict: str

@@ -1,1 +1,1 @@
-"""The event loop of an adapter, and the end of the loop."""
+"""The event loop of an adapter, and how it is closed."""

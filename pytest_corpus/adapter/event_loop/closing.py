@@ -11,7 +11,7 @@ from pytest_corpus.redaction import list_names, type_name
 TOTAL_S: Final = 30.0
 EACH_S: Final = 8.0
 LAST_S: Final = 10.0
-"""The seconds of the total that are reserved for closing at the end of the run."""
+"""The part of the total closing time, in seconds, that is reserved for the end of the run."""
 
 MAX_HANGING: Final = 3
 
@@ -20,7 +20,7 @@ BLOCKED: Final = "a blocked event loop"
 
 
 class ClosingBudget:
-    """The time that closing may take in a run, in all and for each instance, and the number of hanging instances.
+    """Limits the time for closing, in total and for each instance, and the number of instances that hang.
 
     When the time for fresh instances is used up, they are closed concurrently with the tests. After `max_hanging`
     instances of an adapter hung, its other fresh instances are not closed. The first instance of a run is always
@@ -47,7 +47,7 @@ class ClosingBudget:
         self._left -= seconds
 
     def may_close(self, label: str) -> bool:
-        """True if another fresh instance of an adapter may be closed; otherwise count the unclosed instance."""
+        """Return True if a fresh instance of an adapter may be closed. If not, count it as not closed."""
         if self._hung[label] < self.max_hanging:
             return True
         self._unclosed[label] += 1

@@ -68,7 +68,7 @@ class _Call:
         self._task = loop.create_task(self._carry_out())
 
     async def _carry_out(self) -> None:
-        """Await the coroutine, and note its end here: a callback of the task would cost an iteration of the loop."""
+        """Await the coroutine and note its end. A callback of the task would need another iteration of the loop."""
         try:
             self._result = await self._work
         except asyncio.CancelledError:
@@ -176,7 +176,7 @@ class LoopThread:
             self._phase = max(self._phase, phase)
 
     def exit_fork(self) -> None:
-        """End a process that an adapter forked inside the loop, when it returns to the loop."""
+        """End a process that an adapter forked inside the loop, when the process returns to the loop."""
         if threading.get_ident() == self._thread.ident and not self._loop.is_closed():
             self._loop.call_soon(os._exit, FORKED)
 
@@ -299,7 +299,7 @@ if hasattr(os, "register_at_fork"):
 def _log_loop_error(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     """Log an error outside of calls, without its traceback.
 
-    CPython 3.11 parses source to draw tracebacks; a task that is collected while pytest parses breaks that.
+    CPython 3.11 parses source code to show a traceback, which fails if pytest is parsing at the same time.
     """
     error = context.get("exception")
     logging.getLogger("asyncio").error("%s%s", context["message"], f": {type_name(error)}" if error else "")

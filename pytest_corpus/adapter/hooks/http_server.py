@@ -20,7 +20,7 @@ MAX_HEAD_BYTES = 64 * 2**10
 MAX_BODY_BYTES = 4 * 2**20
 
 WATCH_S = 0.02
-"""The seconds between two checks if a waiting client has left."""
+"""The interval, in seconds, at which the server checks that a waiting client is still there."""
 
 PHRASES = {status.value: status.phrase for status in HTTPStatus}
 

@@ -1,9 +1,9 @@
 """Waits for the reports of calls, which may arrive after the answers (R92).
 
 No document requires that reports arrive before the answer, so a report counts if it arrives up to a second later, from
-any thread. At first the suite waits for each missing report. Once it knows that an adapter reports late and that its
-reports name their calls (`adapter/scope.py`), only tests that need a report wait for it. If reports do not name their
-calls, each call waits for the reports of the previous call. Adapters that report at once cause no waiting.
+any thread. At first the suite waits for each missing report. If several late reports have named their calls
+(`adapter/scope.py`), only a test that needs a report waits for it. If reports do not name their calls, each call waits
+for the reports of the previous call. Adapters that report at once cause no waiting.
 """
 
 import time
@@ -14,10 +14,10 @@ from pytest_corpus.adapter.scope import LATEST_S, OBSERVATION, OUTCOME, Attribut
 from pytest_corpus.adapter.turns import giving_way
 
 MOST_OPEN = 32
-"""If more calls than this lack a report, the next call waits for the report of the first of them."""
+"""If more calls than this lack a report, the suite waits for the oldest missing report before the next call."""
 
 QUIET_S = 0.003
-"""The time after a call in which a surplus report may come, in addition to twice the longest delay of a report."""
+"""The seconds to wait for further reports after a call, in addition to twice the longest delay of a report."""
 
 POLL_S = 0.001
 
@@ -104,7 +104,7 @@ class LateReports:
         )
 
     def settle(self, *, surplus: bool = True) -> None:
-        """Wait until the reports of all calls have arrived or are overdue; with `surplus`, until none can follow."""
+        """Wait until the reports of all calls have arrived or are overdue. With `surplus`, wait for further reports."""
         while not all((call.is_complete and not surplus) or self.is_settled(call) for call in self._open):
             pause()
 

@@ -130,7 +130,7 @@ class LogTap:
 
 
 def _source_of(record: logging.LogRecord) -> str:
-    """Return the logger of a record and the line that logged it, as text. The record may be of any class."""
+    """Return the logger of a record, and the line of code that logged it, as text."""
     name, file, line = (vars(record).get(each) for each in ("name", "pathname", "lineno"))
     logger = f" of the logger {list_names([name])}" if isinstance(name, str) else ""
     where = f" at {display_path(file)}:{line}" if isinstance(file, str) and isinstance(line, int) else ""

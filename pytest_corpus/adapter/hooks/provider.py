@@ -49,7 +49,7 @@ class Mistakes:
         self._turn = 0
 
     def mistake_recorder(self) -> Callable[[BaseException], None]:
-        """Return a function that records mistakes in the answer to one request; ask for it when the request arrives."""
+        """Return a recorder of mistakes in the answer to one request. Call this method when the request arrives."""
         turn = self._turn
 
         def note(error: BaseException) -> None:
@@ -131,10 +131,10 @@ class ProviderProbe:
         """Return the loopback address of a proxy before the real provider at `upstream`, for the adapter's own client.
 
         Every request is forwarded and counts as `reached`. A planned fault happens on the wire instead of forwarding.
-        `op` is a function of method, path and JSON body that returns the operation of a request; without it, or if it
-        returns None, well-known paths decide, and then the operation of the active call. `errors` is the shape of the
-        provider's errors: `openai`, `anthropic`, `cohere`, `google`, `ollama`, `problem+json` or an `Errors` of
-        `pytest_corpus.vendors`; by default the shape for the host or the path, else OpenAI's.
+        `op` is a function of method, path and JSON body that returns the operation of a request. If `op` is missing or
+        returns None, the path determines the operation; if the path is unknown, the active call does. `errors` is the
+        shape of the provider's errors: `openai`, `anthropic`, `cohere`, `google`, `ollama`, `problem+json` or an
+        `Errors` of `pytest_corpus.vendors`; by default the shape for the host or the path, else OpenAI's.
 
         Raises:
             ValueError: the address is not an HTTP address, or the shape is unknown.
@@ -231,8 +231,8 @@ class ProviderProbe:
         await asyncio.gather(*(server.aclose() for server in servers), return_exceptions=True)
 
     async def reached(self, op: str, **facts: Any) -> None:
-        """Count an operation (not a chunk) that reached the provider, and carry out its planned fault; other calls
-        continue.
+        """Note that an operation or a chunk reached the provider, and carry out its planned fault. Chunks are not
+        counted. Other calls continue.
 
         Raises:
             ProviderFault: as planned.
@@ -242,8 +242,8 @@ class ProviderProbe:
         await (asyncio.sleep(0) if plan is None else plan.carry_out())
 
     def count_arrival(self, op: str, *, able: Collection[str] | None = None, **facts: Any) -> Plan | None:
-        """Count an operation (not a chunk) that reached the provider; return its planned fault for the caller to carry
-        out.
+        """Note that an operation or a chunk reached the provider, and return its planned fault. The caller carries out
+        the fault. Chunks are not counted.
 
         A tunnel passes in `able` the kinds of faults that it can carry out.
         """
@@ -319,7 +319,7 @@ class ProviderProbe:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Carry out no plan in this block, in which the suite prepares the planned call."""
+        """Carry out no plan within this block. The suite uses it to prepare the call that a plan is for."""
         with part_of(self.attribution.part):
             yield
 

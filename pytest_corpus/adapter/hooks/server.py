@@ -27,7 +27,7 @@ class HookServer(LoopbackServer):
 
     Each call has an address, so a report can be assigned to its call even if several calls run concurrently.
     Observations and counters for earlier calls are late reports. Late arrivals at the provider are answered and
-    dropped, because a plan would affect another call. Reports to `url` name no call.
+    dropped, because the plans of a later call must not affect them. Reports to `url` name no call.
 
     Attributes:
         reports: the latest reports, each with the call of its address.

@@ -332,7 +332,7 @@ def _require_value(value: Any) -> Any:
 
 
 async def enter_result(made: Any, opened: OpenedAdapter) -> Any:
-    """Await, iterate or enter the result of a factory until it is an object, and record how to close it."""
+    """Resolve a factory's result (awaitable, generator or context manager) to an object, and record how to close it."""
     if inspect.isawaitable(made):
         made = await made
     if inspect.isasyncgen(made):

@@ -51,7 +51,7 @@ class Connection:
     upstream: str = ""
 
     def context(self) -> ssl.SSLContext:
-        """Return the TLS context that verifies the other side. Raises OSError if the authorities cannot be read."""
+        """Return the TLS context. Raises OSError if the file of certificate authorities is not readable."""
         context = ssl.create_default_context(cafile=None if self.tls in ("yes", "no") else self.tls)
         if self.tls == "no":
             context.check_hostname, context.verify_mode = False, ssl.CERT_NONE

@@ -34,7 +34,7 @@ INI_FILES = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini", PROJECT
 
 
 class SettingError(PlainError):
-    """A setting with an invalid value; the value of a header is not shown."""
+    """A setting with an invalid value. The message does not show the value of a header."""
 
 
 def setting_name(key: str) -> str:
@@ -47,7 +47,7 @@ class ConnectionSettings:
 
     Args:
         folder: the base of relative paths.
-        ini: the settings of the ini file: texts, and lists of texts for headers.
+        ini: the settings of the ini file; each value is a text, but headers are a list of texts.
         table: the result of `table_in`.
         options: the keys in `ini` whose value comes from the command line.
     """
@@ -172,7 +172,7 @@ def folder_settings(folder: Path, headers: Sequence[str] = ()) -> ConnectionSett
 def find_settings(folder: Path) -> tuple[Path, dict[str, Any]]:
     """Return the folder of the ini file that pytest would read, and the connection settings in the file.
 
-    As in pytest, it is the first ini file in the folder or above; without any, the nearest pyproject.toml.
+    Like pytest, take the first ini file in the folder or a parent; if there is none, the nearest pyproject.toml.
     """
     project = None
     for place in (folder.absolute(), *folder.absolute().parents):

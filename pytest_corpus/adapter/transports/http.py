@@ -26,7 +26,7 @@ MAX_HEADER_BYTES = 64 * 2**10
 """The size limit of headers. It exceeds aiohttp's default, because some servers send long ones, such as policies."""
 
 MAX_STALE = 8
-"""The most idle connections that one call may find closed before it fails."""
+"""The largest number of times that a call is repeated because its idle connection was closed."""
 
 _CLOSED_CONNECTION = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, ConnectionResetError, BrokenPipeError)
 """The exceptions that mean that the other side has closed or reset the connection."""
@@ -95,7 +95,7 @@ class Http(RawTransport):
     async def _is_another_format(self, status: int, answer: bytes, body: bytes, op: str) -> bool:
         """True if the adapter refuses NDJSON but serves SSE: status 406 or the status of NOT_SUPPORTED (TRA-HTTP-9).
 
-        The status may refer to the operation, so SSE is tried once, in a call that does not count.
+        NOT_SUPPORTED may also refer to the operation. So SSE is tried once, in a call that does not count.
         """
         if op in self._formats or op in self._tried:
             return False

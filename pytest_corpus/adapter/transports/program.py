@@ -14,7 +14,7 @@ from typing import cast
 STDIN, STDOUT, STDERR = range(3)
 
 GRACE_S = 2.0
-"""The seconds in which a program must end after its standard input is closed; then the same time for its output."""
+"""The seconds to wait until a program ends after its standard input is closed, and then until its output ends."""
 
 _STARTED: weakref.WeakSet[Program] = weakref.WeakSet()
 

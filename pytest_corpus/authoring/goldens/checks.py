@@ -78,9 +78,7 @@ def _check_row(golden: Golden, path: Path, schemas: SchemaRegistry | None) -> li
 
 
 def check_file(golden: Golden, path: Path, *, schemas: SchemaRegistry | None = None) -> list[LintFinding]:
-    """Return the findings about any file, checked as if it were this golden. Raises SchemaFileError for a broken
-    schema.
-    """
+    """Check any file as if it were this golden, and return the findings. Raises SchemaFileError for a broken schema."""
     data, rule, fault = read_bytes(path, MAX_BYTES)
     if fault:
         return [LintFinding(golden.file, rule, fault)]

@@ -60,7 +60,8 @@ class GoldenMaker:
     def make_documents(self, seeds: Iterable[Any] = ()) -> list[Any]:
         """Return a list with the golden's document, or its frames if it is a stream.
 
-        `seeds` are earlier documents, changed only as far as the schemas demand; without them the documents are new.
+        `seeds` are earlier documents; the result differs from them only as far as the schemas demand. Without seeds,
+        the documents are new.
         """
         earlier = list(seeds)
         if not self._golden.is_stream:
@@ -147,7 +148,7 @@ class GoldenMaker:
         return self._simplest_value(schema)
 
     def _rank_branch(self, branch: Schema) -> int:
-        """Return how unlikely a branch is: 0 if the file name asks for its keys, 1 if its keys are usual, else 2."""
+        """Return the rank of a branch: 0 if it needs a key that the file name suggests, 1 for a usual key, else 2."""
         required = set(self._collector.collect(branch).required)
         return 0 if required & self._wanted else 1 if required & USUAL else 2
 
@@ -238,7 +239,7 @@ def make_golden(golden: Golden, *, seeds: Iterable[Any] = (), schemas: SchemaReg
 
     Args:
         golden: the row of the table; rows outside of the table are allowed.
-        seeds: earlier documents or frames, changed only as far as the schemas demand.
+        seeds: earlier documents or frames; the result differs from them only as far as the schemas demand.
         schemas: the registry of its schemas; by default the shared one.
 
     Raises:

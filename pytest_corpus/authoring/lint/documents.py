@@ -57,7 +57,7 @@ def check_unique_ids(tree: Tree) -> Iterator[LintFinding]:
 
 
 def check_metaschema(tree: Tree) -> Iterator[LintFinding]:
-    """Find documents that violate the metaschema of draft 2020-12, with the worst fault of each."""
+    """Find documents that violate the metaschema of draft 2020-12. Report only the worst fault of each document."""
     import jsonschema_rs
     from jsonschema import Draft202012Validator, FormatChecker
     from jsonschema.exceptions import best_match
@@ -134,9 +134,7 @@ def _pattern_fault(pattern: str) -> str:
 
 
 def _replace_simple_parts(pattern: str) -> str:
-    """Return a pattern with escaped punctuation and simple character sets, which all engines read alike, replaced by
-    ``_``.
-    """
+    """Return a pattern with ``_`` for escaped punctuation and simple character sets, which all engines read alike."""
     return re.sub(r"(?<!\[)\[(?:[^\]\[\\]|\\[^dwsDWSpP])*\]", "_", re.sub(r"\\[^A-Za-z0-9]", "_", pattern))
 
 

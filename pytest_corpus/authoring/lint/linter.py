@@ -28,9 +28,7 @@ def check_references(tree: Tree) -> Iterator[LintFinding]:
 
 
 def check_cycles(tree: Tree) -> Iterator[LintFinding]:
-    """Find files that refer to each other in a circle, and schemas of one file that contain themselves; each circle
-    once.
-    """
+    """Find circles of references: between files, and between schemas within one file. Report each circle once."""
     between = _group_edges((one.file, one.target) for one in tree.references if one.target and one.target != one.file)
     for circle in _find_circles(between):
         yield LintFinding(circle[0], "cycle", f"refers to itself: {' -> '.join((*circle, circle[0]))}")
@@ -74,7 +72,7 @@ def _find_circles(edges: Mapping[str, Mapping[str, None]]) -> Iterator[list[str]
 
 
 def check_unused_definitions(tree: Tree) -> Iterator[LintFinding]:
-    """Find definitions that are not used, or only by unused definitions."""
+    """Find unused definitions. A definition to which only unused definitions refer is also unused."""
     if not tree.is_complete:
         return
     defined = {
@@ -169,7 +167,7 @@ def check_compatibility(tree: Tree) -> Iterator[LintFinding]:
 
 
 def _can_generate_values(tree: Tree) -> bool:
-    """True if every file can be read and satisfies the rules without which no values can be generated."""
+    """True if values can be generated: every file is readable and satisfies the rules that the generation needs."""
     rules = (
         documents.check_document_ids,
         documents.check_metaschema,

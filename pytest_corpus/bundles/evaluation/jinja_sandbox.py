@@ -42,7 +42,7 @@ TESTS = tuple(name for name in DEFAULT_TESTS if name not in ("filter", "test", "
 """The tests of Jinja (`is defined`, ...) that a prompt may use."""
 
 _BY_REMAINDER = ("odd", "even", "divisibleby")
-"""Tests that use `%`, which would format a text."""
+"""Jinja's tests that use `%`. They accept only numbers, because `%` would format a text."""
 
 _REFUSED: Mapping[type[nodes.Node], str] = {
     nodes.Include: "includes another file",

@@ -159,7 +159,7 @@ def _allowed_arguments(node: ast.Call, names: frozenset[str]) -> list[ast.expr]:
 
 
 def _check_function(caller: str, node: ast.expr, names: frozenset[str]) -> None:
-    """Check a function argument: a lambda with plain parameters, a function's name, or None (not for map)."""
+    """Check a function argument: a lambda with plain parameters or a function's name. All but map also accept None."""
     if isinstance(node, ast.Lambda):
         given = node.args
         if given.posonlyargs or given.vararg or given.kwonlyargs or given.kwarg or given.defaults:

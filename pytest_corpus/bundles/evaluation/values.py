@@ -194,13 +194,13 @@ def apply_operator(budget: StepBudget, operation: Callable[[Any, Any], Any], lef
 
 
 _PERCENT = re.compile(r"[%)][#0\- +]*(\d*)(?:\.(\d*))?", re.ASCII)
-"""Matches a conversion of `%` formatting, from its `%` or the `)` that ends its key, up to width and precision."""
+"""Matches the flags, width and precision of a `%` conversion, and the `%` or the `)` before them."""
 
 
 def _reserve_formatted(budget: StepBudget, text: str, given: Any) -> None:
     """Raise BudgetError if `%` formatting could make a text that is too large.
 
-    Each conversion counts as the largest of the values.
+    Each conversion is assumed to write the largest value.
     """
     if re.search(r"%[#0\- +.\d]*\*", text):
         raise OperationError("a width of '*' is not offered")
@@ -261,7 +261,7 @@ def _to_regex_syntax(pattern: str) -> str:
 
 
 _BRACE = re.compile(r"\\N\{[^}]*\}|\\.|\{(?:\d+(?:,\d*)?|,\d*)\}|\{", re.DOTALL)
-"""Matches named characters, escapes and repetitions, which stay unchanged, and other braces, which are escaped."""
+"""Matches named characters, escapes and repetitions, which stay unchanged, and any other ``{``, which is escaped."""
 
 MOST_REPEATS = 10_000
 """The largest number of repetitions in a pattern; numbers of nested repetitions are multiplied."""

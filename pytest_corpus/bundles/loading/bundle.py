@@ -224,7 +224,7 @@ class Bundle:
 
 KEYS = ("input", "id", "expected_output", "metadata", "expected_match", "invariants")
 MEANT = {"expected": "expected_output", "vars": "input", "inputs": "input", "tags": "metadata"}
-"""Keys of other tools, each with the key to suggest; similar spelling would suggest a wrong key."""
+"""Keys that other tools use, each with the key to suggest instead. The most similar key would be a wrong suggestion."""
 
 LONGEST_ID = 200
 _NO_METADATA: dict[str, Any] = {}

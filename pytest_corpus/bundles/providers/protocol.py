@@ -15,9 +15,8 @@ class CompletionRequest:
     Attributes:
         system: the system prompt, or None.
         options: further options of the provider.
-        deadline: the end of the time of the case, on the monotonic clock.
-        case, input, expected, sample: the case that asks; `sample` is the number of the answer, from 0. Scripts use
-        them.
+        deadline: the time at which the case must end, on the monotonic clock.
+        case, input, expected, sample: the case of the request, for scripts; `sample` is the answer's number, from 0.
     """
 
     prompt: str

@@ -38,10 +38,10 @@ class OverBudget(Exception):
 
 @dataclass
 class CaseProgress:
-    """The progress of a running case; its result has these numbers if the case is abandoned.
+    """The progress of a running case. If the case is abandoned, its result contains these numbers.
 
     Attributes:
-        deadline: the end of its time, on the monotonic clock.
+        deadline: the time at which the case must end, on the monotonic clock.
         ids: the ids of the answers so far.
         judging: calls, tokens and cost of the scorers of the current sample.
         over: True if the case was abandoned, so that it must make no further call.

@@ -50,7 +50,7 @@ class Pool:
         store.begin(self._start, lambda: self._changed.put(None))
 
     def result(self, wanted: str) -> CaseResult:
-        """Return the result of a case. Until it is there, run this case and others, as many as the store allows."""
+        """Return the result of a case. Until it exists, start this case and others, as many as the store allows."""
         while True:
             self._abandon_late_cases()
             found = self._store.next(wanted)

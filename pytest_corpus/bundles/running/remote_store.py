@@ -1,8 +1,7 @@
 """Stores that the workers of a run share: the controller owns them, workers use them over a channel (R84).
 
-A message is a JSON array. A worker sends the name of a method of `StoreServer` and its arguments; the server sends
-`reply`, or `case` and `results` when there is a case for the worker or the results that it waits for. Workers write no
-file.
+A message is a JSON array. A worker sends the name of a method of `StoreServer` and its arguments. The server sends
+`reply` with the answer, `case` with a case to run, or `results` that the worker waits for. Workers write no file.
 """
 
 import json
@@ -128,7 +127,7 @@ class StoreServer:
                 self._journal.record(*given)
 
     def _send_waiting(self, key: str) -> None:
-        """Send the waiting workers their cases or results, as far as there are any."""
+        """Send the workers the cases or results that are ready for them."""
         store = self._stores[key]
         with store.lock:
             found = [(worker, message) for worker in list(store.wanted) if (message := store.next_message(worker))]

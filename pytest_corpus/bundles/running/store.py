@@ -145,7 +145,7 @@ class CaseStore:
         self._lock = threading.Lock()
 
     def begin(self, start: Callable[[str], None], changed: Callable[[], None]) -> None:
-        """Set the callbacks that start a case and report a new result; only stores in other processes call them."""
+        """Set the callbacks that start a case and report a new result. Only a store in another process needs them."""
 
     def leave(self) -> None:
         """Assign no further cases to this process."""
@@ -179,8 +179,8 @@ class CaseStore:
                 self.results[result.case] = result
 
     def leave_out(self, result: CaseResult) -> CaseResult:
-        """Set the result of a case that is left out, and return it. It replaces a real result, so that timing has no
-        influence.
+        """Set the result of a case that is left out, and return it. It replaces an earlier result, because the outcome
+        must not depend on timing.
         """
         with self._lock:
             self._running.pop(result.case, None)

@@ -10,7 +10,7 @@ NAMES = ("bundle.yaml", "bundle.yml")
 
 
 def is_collected(path: Path, parent: pytest.Collector) -> bool:
-    """True if a file is a bundle: named on the command line, matched by `corpus_bundles`, or by its content."""
+    """True if a file is a bundle: the command line names it, `corpus_bundles` matches it, or its content shows it."""
     config = parent.config
     try:
         relative = path.relative_to(config.rootpath).as_posix()

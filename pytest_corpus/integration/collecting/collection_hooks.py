@@ -144,7 +144,7 @@ class CollectionHooks:
         return not named or any(each.selects(adapter.label, collect.name_of_test(item)) for each in named)
 
     def _tests_of_missed_conftests(self, session: pytest.Session, items: list[pytest.Item]) -> Iterable[pytest.Item]:
-        """Return the suite's tests for conftest.py files above the test paths, if pytest was started without paths."""
+        """If pytest was started without paths, return the tests of adapters with a conftest.py above the test paths."""
         if self.state.config.args_source is pytest.Config.ArgsSource.ARGS:
             return
         seen = {own[0].label for item in items if (own := collect.owner(item))}

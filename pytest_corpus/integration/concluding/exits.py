@@ -53,7 +53,7 @@ def exit_in_time(code: int, former: Collection[threading.Thread], *, is_worker: 
 
 
 def _is_only_pytest() -> bool:
-    """True if this process is only pytest, so that no other program and no outer test run called it."""
+    """True if this process exists only for pytest. False if another program or an outer test run called pytest."""
     frame = inspect.currentframe()
     while frame is not None:
         if frame.f_code.co_name == "pytest_runtestloop":

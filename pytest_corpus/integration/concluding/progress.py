@@ -91,7 +91,7 @@ class Progress:
         expected: returns the expected number of calls for a number of tests.
         in_flight: returns the number of tests that this process is running.
         violated: the requirements that were violated so far, with their adapters and components.
-        marks: times with the numbers of calls and tests that were finished then.
+        marks: earlier times, each with the numbers of calls and tests that were finished by then.
     """
 
     config: pytest.Config
@@ -205,7 +205,7 @@ def progress_line(done: int, total: int, elapsed_s: float, left_s: float) -> str
 # The cost of a run
 
 MOST_CALLS = 10
-"""The largest number of calls in an estimate, calls of `capabilities` included; the first plain call may need more."""
+"""The largest number of calls for an estimate, with calls of `capabilities`. The first plain call may exceed it."""
 
 
 class Cost(NamedTuple):
@@ -214,7 +214,7 @@ class Cost(NamedTuple):
     Attributes:
         answered: the number of calls that succeed; the others are refused.
         generating: the number of calls for which a model generates text.
-        tokens: the largest number of tokens in these requests and answers, with three letters per token.
+        tokens: the largest number of tokens in the requests and answers of these calls, at three letters per token.
         in_a_row: the number of calls that must be sequential, even if tests run concurrently.
         base_s: the seconds that the suite itself needs.
     """
@@ -239,7 +239,7 @@ def estimate_costs(adapter: Adapter, share: float, asked: int | None) -> Iterato
 
     Args:
         share: the selected fraction of the adapter's tests.
-        asked: the largest number of concurrent tests; None for as many as save time.
+        asked: the largest number of concurrent tests; None if the suite chooses it.
     """
     targets = [adapter.target(name) for name in adapter.components]
     subjects = [target for target in targets if isinstance(target, Subject)]
@@ -277,8 +277,8 @@ def may_be_in_flight(subject: Subject) -> bool:
 def _measure_seconds(subject: Subject, most: int) -> tuple[float | None, float | None]:
     """Return the seconds of a successful call and of a refused call; None if there is no such call.
 
-    Calls stop when the run has made `most` calls. Only the first plain call, and calls that it needs before it, may
-    exceed this limit.
+    Stop when the run has made `most` calls. The first plain call, and calls that must come before it, may exceed this
+    limit.
     """
     answered, refused, wrong = list[float](), list[float](), subject.requests.wrong_types(subject.principal)
     undisturbed = suppress(*UNCALLABLE, Undecided, Violation)

@@ -100,7 +100,7 @@ class TranscriptFile:
 
 
 def options_to_record(config: pytest.Config, read: Options) -> Mapping[str, str]:
-    """Return the options that influence the verdict on a transcript, given or derived from the environment."""
+    """Return the options that influence the verdict on a transcript. Some are derived from the environment."""
     found = {"profile": read.profile.name, "edition": read.requirements.name}
     for option in OPTIONS:
         value = config.getoption(setting(option.name), None)

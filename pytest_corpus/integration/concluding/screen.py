@@ -106,7 +106,7 @@ class Screen:
                 self.reporter.write_line(f"{left} more, of SHOULDs or deviations: -v shows them")
 
     def groups(self, ledger: Ledger, verdict: Verdict, *, every: bool = False) -> list[FindingGroup]:
-        """Return the findings to show, or with `every` all, grouped by requirement and in the order of repair."""
+        """Return the findings to show, grouped by requirement, in the order of repair. With `every`, return all."""
         found: dict[tuple[str, str], list[Finding]] = {}
         for each in self.findings.of_adapter(ledger.adapter):
             found.setdefault((each.component, each.requirement), []).append(each)
@@ -185,9 +185,9 @@ RAN = ("satisfied", "violated", "not_applicable")  # the outcomes of tests that 
 def changes_since_last_run(config: pytest.Config, ledger: Ledger, verdict: Verdict) -> str:
     """Return the requirements that were fixed or newly violated since the last run, and store the results of this run.
 
-    A requirement is fixed if every test that found it violated ran again and no test finds it violated now. It is newly
-    violated if a test that ran before finds it violated now and no test did before. The result is empty without
-    changes, without a stored last run, or without pytest's cache.
+    A requirement is fixed if all tests that found it violated ran again, and no test finds it violated now. It is newly
+    violated if no test found it violated before, and a test that also ran before finds it violated now. The result is
+    empty if nothing changed, or if pytest's cache contains no last run.
     """
     cache = getattr(config, "cache", None)
     if cache is None:

@@ -38,7 +38,7 @@ from pytest_corpus.suites.wire.component import ClientTarget
 from pytest_corpus.verdict.ledger import Ledger
 
 OPENING_PAUSES_S = (0.0, 0.1, 1.0, 4.0)
-"""The pauses before each request for capabilities; it is repeated after a retryable error (R114)."""
+"""The pauses before the requests for capabilities. After a retryable error, the next request follows (R114)."""
 
 
 class Adapter:
@@ -311,7 +311,7 @@ class FactoryAdapter(Adapter):
     def _check_credentials(self, answers: Mapping[str, CapabilitiesAnswer], *, known: bool) -> None:
         """Raise an error if all answers of a remote adapter mean that it needs other credentials.
 
-        No error is raised if the components are `known` in advance and an answer is an envelope: the suite judges it.
+        If the components are `known` in advance, an answer that is an envelope raises no error: the suite judges it.
         """
         client, judged = self.client, [answer for answer in answers.values() if known and not answer.broken]
         if client is None or client.remote is None or judged or not all(each.refused for each in answers.values()):

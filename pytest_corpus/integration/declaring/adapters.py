@@ -1,4 +1,4 @@
-"""The adapters of a run: declared, opened when they are needed, closed at the end. A transcript may replace one."""
+"""The adapters of a run: declared, opened when needed, closed at the end. A transcript may replace an adapter."""
 
 from __future__ import annotations
 

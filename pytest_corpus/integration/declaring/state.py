@@ -96,7 +96,7 @@ class RunState:
         return f"{error} (in worker {self.worker['workerid']}: run without -n if only one process may open it)"
 
     def open(self, adapter: Adapter) -> Adapter:
-        """Open an adapter and return it. If tests are only collected and its components are known, do not open it.
+        """Open an adapter and return it. It stays closed if tests are only collected and its components are known.
 
         Raises:
             pytest.UsageError, pytest.Collector.CollectError: the adapter cannot be tested.

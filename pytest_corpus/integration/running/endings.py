@@ -77,7 +77,7 @@ class TestResult:
     """The result of a test.
 
     Attributes:
-        notes: the observations; its violations and the record's findings have the same order.
+        notes: the observations. Their violations have the same order as the findings in `record`.
         raised: the exception for pytest, or None.
         recorded: the requests and answers for the transcript.
         positions: for each finding, the position in the transcript of the exchange that shows it.

@@ -154,7 +154,7 @@ class EvidenceCapture:
     def _story_of(self, violation: Violation) -> Story | None:
         """Return the sequence of calls that shows a violation.
 
-        For a wrong read these are the last writes of the same value, or in the same namespace.
+        For a wrong read, these calls are the last writes of the same value, or else of the same namespace.
         """
         exchange = violation.exchange
         if violation.story or _supporting_calls(violation) or exchange is None or self._is_write(exchange):
@@ -168,7 +168,7 @@ class EvidenceCapture:
         return Story("the test had written:", tuple(writes[-MOST_WRITES:])) if writes else None
 
     def _earlier_exchanges(self, violation: Violation) -> list[Exchange]:
-        """Return the test's exchanges before the exchange with a violation; all if another test made that exchange."""
+        """Return the test's exchanges before the exchange with a violation. If another test made it, return all."""
         if violation.story:
             return [each for each in violation.story.exchanges if each is not violation.exchange]
         return list(itertools.takewhile(lambda each: each is not violation.exchange, self.notes.made))
@@ -249,7 +249,7 @@ def _namespace(exchange: Exchange | None) -> object:
 
 
 def context_secrets(request: Any) -> list[str]:
-    """Return the tenant and the idempotency key of a request. Short ones are left out: the suite did not make them."""
+    """Return the tenant and the idempotency key of a request. Leave out short values, which the suite did not make."""
     if not (context := context_of(request)):
         return []
     values = (context.get("tenant"), context.get("idempotency_key"))
@@ -283,9 +283,9 @@ def _planned_faults(exchange: Exchange) -> str:
 
 
 def _raised_exception(exchange: Exchange, secrets: tuple[str, ...]) -> str:
-    """Return the exception of a call without its message: the raised one, or the one that was logged with an error.
+    """Return the exception of a call without its message: an exception that escaped, or one that the adapter logged.
 
-    A name that also occurs in a text of the call may be content, so it is not shown.
+    A logged exception is not shown if its type or place also occurs in a text of the call, and so may be content.
     """
     if exchange.fault is not None:
         return mask_secrets(str(exchange.fault.raised), secrets) if exchange.fault.raised else ""
@@ -358,7 +358,7 @@ def _round_number(value: object) -> object:
 
 
 def _log_lines(records: Sequence[str], secrets: tuple[str, ...]) -> Iterator[str]:
-    """Yield the first line of each of the last log records; repeated lines once, with their number."""
+    """Yield the first line of each of the last log records. Show a repeated line once, with the number of times."""
     times = Counter(
         shorten(show_foreign_text(each.partition("\n")[0], secrets), LONGEST_STRING) for each in records if each
     )

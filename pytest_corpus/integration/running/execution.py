@@ -132,7 +132,7 @@ class TestExecution:
         return body
 
     def _run_test(self, function: Callable[..., object], arguments: Mapping[str, Any], observed: Notes) -> Ending:
-        """Run the test if it can be judged. Drop violations that changes in this process may have caused."""
+        """Run the test if it can be judged. Drop each violation that may be caused by a change in this process."""
         if obstacle := self._obstacle():
             return replace(UNFINISHED, broken_off=obstacle)
         before = self._reported.copy()
@@ -146,7 +146,7 @@ class TestExecution:
         return replace(UNFINISHED, broken_off=excuse) if excuse else ending
 
     def _decide_outcome(self, function: Callable[..., object], arguments: Mapping[str, Any], observed: Notes) -> Ending:
-        """Return the end of the test's concurrent attempt if it counts; otherwise run the test alone."""
+        """Return the ending of the concurrent attempt if this attempt counts; otherwise run the test alone."""
         beside = self._in_flight if self.adapter.source is None else None  # with a transcript, tests run one by one
         attempt = beside.finished_attempt(self.item, self.target, self._following) if beside else None
         ended = beside.ending_from_attempt(attempt) if beside and attempt else None
@@ -244,7 +244,7 @@ class TestExecution:
     def _leave_open_after_mistake(self, mistake: EscapedException | MissingAnswer) -> Ending:
         """Leave the test undecided and forget its facts, because the provider stand-in gave a wrong answer.
 
-        If an endpoint of the adapter's author raised, the run is partial, and the first such test shows the traceback.
+        If the author's endpoint raised, the run is partial. The first test with this exception shows its traceback.
         """
         self._recorded = None
         if isinstance(mistake, MissingAnswer):  # the failed call ended the test, so there are no facts to forget

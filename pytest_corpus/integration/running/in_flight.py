@@ -47,7 +47,7 @@ CONCURRENT = "COM-CONC-1"
 """The id of the requirement by which concurrent calls must not disturb each other."""
 
 AHEAD = 2
-"""The largest number of finished attempts that wait for their turn, per running test, if the run may end early."""
+"""If the run may end early, the largest number of finished attempts that wait for their turn, for each running test."""
 
 ENOUGH = 3
 """If tests of this many requirements fail only concurrently, concurrent calls count as disturbing."""
@@ -67,7 +67,7 @@ STOP_S = 1.0
 MARKS = ("skip", "skipif", "xfail", "usefixtures")
 
 HARMLESS = frozenset(("subject", "request", REPETITION))
-"""The fixtures, besides the one of the component, whose values other tests cannot change."""
+"""Fixtures whose values other tests cannot change, in addition to the fixture of the component."""
 
 BEGUN = pytest.StashKey[int]()  # on a conformance item: how often it was started
 
@@ -101,8 +101,8 @@ class Attempt:
         holds: True if the attempt has shown that the requirement holds.
         unoffered: the reason why the test does not apply, or None.
         violation: the violation that the attempt found, or None.
-        other_exchange: the last exchange of another concurrent test; None if the adapter was opened anew, so that
-            earlier data is lost.
+        other_exchange: the last exchange of another concurrent test; None if the adapter was opened again, because
+            its earlier data is lost then.
     """
 
     item: pytest.Function
@@ -204,8 +204,8 @@ class ConcurrentTests:
     def must_unlearn(self, attempt: Attempt | None) -> bool:
         """Wait until no attempt makes calls; return True if a test must not use the known shared facts.
 
-        After a failed concurrent test, facts may be wrong. After calls of the test's own attempt, the adapter may
-        answer from a cache; this does not matter if the attempt found the test not applicable.
+        Facts may be wrong if a concurrent test failed. If the test's own attempt made calls, the adapter may answer
+        from a cache. This does not matter for an attempt that found the test not applicable.
         """
         self.wait_until_quiet(may_rest=True)
         if attempt is None or not (self._is_troubled or (attempt.part.own_exchanges and attempt.unoffered is None)):
@@ -241,7 +241,8 @@ class ConcurrentTests:
     def ending_from_attempt(self, attempt: Attempt) -> Ending | None:
         """Return the end of a test as its attempt showed it; None if the test must run alone.
 
-        "Not applicable" counts if another test of the requirement, run alone, was not applicable for the same reason.
+        If an attempt was not applicable, this result counts if another test of the requirement ran alone and was not
+        applicable for the same reason.
         """
         if attempt.holds:
             return Ending("satisfied")

@@ -233,13 +233,13 @@ def selection_arguments(requirements: Iterable[str], seed: int) -> str:
 
 
 def _declaration_argument(adapter: Adapter) -> str:
-    """Return the argument that selects the file, or the name in a file, that declares an adapter; may be empty."""
+    """Return the file, or the name in a file, that declares an adapter, as pytest's argument; empty for an option."""
     declared = re.match(r"(?P<conftest>.*conftest\.py): |(?P<suite>.*\.py::.*)", adapter.declaration.declared)
     return (declared["conftest"] or declared["suite"]) if declared else ""
 
 
 def _settings(config: pytest.Config) -> Iterator[str]:
-    """Yield the options that select pytest's settings file and its overrides."""
+    """Yield the options that select pytest's settings file and override its settings."""
     if file := config.option.inifilename:
         yield from ("-c", str(file))
     if root := config.option.rootdir:

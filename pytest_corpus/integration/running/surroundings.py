@@ -59,7 +59,7 @@ def _make_variation_check(*arguments: Any) -> Callable[[Callable[..., Any]], boo
 
 @dataclass(frozen=True, slots=True)
 class StandardFunction:
-    """A standard function that the adapter and the suite need; `works` checks if a replacement behaves alike."""
+    """A standard function that the adapter and the suite need; `works` is True for replacements that behave alike."""
 
     module: ModuleType
     name: str
@@ -126,10 +126,10 @@ class Surroundings:
         return _replacement_text(each for each in FUNCTIONS if each.is_broken)
 
     def explain_by_changes(self, violation: Violation) -> str:
-        """Return the reason why changes in the process may have caused a violation; empty if they cannot have.
+        """Return the reason why changes in the process may have caused a violation; empty if this is impossible.
 
-        A replaced clock that works may still differ from a clock that the adapter kept, which explains wrong times and
-        failed calls. Replaced sockets and variables only explain failed calls.
+        A replaced clock may differ from a clock that the adapter kept, even if it works. This can cause wrong times and
+        failed calls. Replaced sockets and variables can cause only failed calls.
         """
         replaced = [each for each in FUNCTIONS if each.is_replaced]
         failed = any(map(_has_failed, violation.exchanges))
@@ -175,7 +175,7 @@ CHANGING: Mapping[str, tuple[str, ...]] = {
     "repeated": ("pytest_runtest_protocol", "pytest_runtest_call", "pytest_pyfunc_call"),
     "otherwise": ("pytest_runtest_call", "pytest_runtest_makereport", "pytest_runtest_logreport"),
 }
-"""The hooks by which a plugin may cause a mismatch (by the keys of `MISMATCHES`) or prevent tests from starting."""
+"""The hooks by which a plugin may cause each kind of mismatch (a key of `MISMATCHES`), or keep tests from running."""
 
 OWN = ("_pytest", "pytest", "pluggy", "pytest_corpus", "xdist")
 """The packages whose hooks are harmless."""
@@ -317,7 +317,7 @@ def _is_valid(warning_filter: str) -> bool:
 
 
 def _reporting_filter(warning_filter: str, *, literal: bool) -> str:
-    """Return a warning filter with the action "error" replaced by "default"; a `literal` filter has no patterns."""
+    """Return a warning filter with the action "error" replaced by "default"; a `literal` filter has plain texts."""
     action, *rest = warning_filter.split(":")
     if literal and rest:
         rest[0] = re.escape(rest[0].strip())

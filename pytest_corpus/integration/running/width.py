@@ -1,4 +1,4 @@
-"""The number of concurrent tests: as requested, or as many as save time as long as the adapter does not object."""
+"""The number of concurrent tests: the requested number, or as many as save time and the adapter accepts."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ PROMPT_S = 0.005
 """If an adapter answers within this time, concurrent tests save nothing."""
 
 FEW, MANY = (8, 5), 32
-"""A usual time is known after this many answers, or successes; and the number of latest times that are kept."""
+"""The numbers of answers and of successes from which a usual time is known; the number of latest times to keep."""
 
 TRIALS, TRIAL_S = 3, 5.0
-"""The number of calls that show, before the first test, if concurrent tests save time; and the time limit of each."""
+"""The number of calls before the first test that show if concurrent tests save time, and the time limit of each."""
 
 FIRST = 8
 """The first number of concurrent tests."""
@@ -87,8 +87,8 @@ class CallTimes:
 
     @property
     def usual_s(self) -> list[float | None]:
-        """The lower quartiles of both kinds of times, or None. Delays of a busy machine and cached answers do not
-        affect them.
+        """The lower quartile of the times of answers, and that of successes; None if too few times are known. A busy
+        machine and cached answers hardly change a quartile.
         """
         known = zip(self._latest, FEW, strict=True)
         return [sorted(latest)[len(latest) // 4] if len(latest) >= few else None for latest, few in known]
@@ -149,14 +149,14 @@ class Width:
             self.now = min(self.now, most)
 
     def note_single_test(self, exchanges: Iterable[Exchange], *, late_s: float = 0.0) -> None:
-        """Learn from a test that ran alone how long calls and late metrics take; if long, allow several tests."""
+        """Note how long calls and late metrics took in a test that ran alone. If they are slow, allow several tests."""
         self._alone.note(exchanges)
         waits = max(self._alone.longest_s, late_s) > PROMPT_S
         if self._asked is None and self.now == 1 and not self._objected and waits:
             self.now = self.peak = min(FIRST, self._most)
 
     def note_concurrent_test(self, exchanges: Iterable[Exchange]) -> None:
-        """Learn from a concurrent test if more concurrent tests would save time."""
+        """Note the times of a concurrent test, and increase or halve the number of concurrent tests."""
         self._beside.note(exchanges)
         self._ended += 1
         self._since_halved += 1
@@ -171,7 +171,7 @@ class Width:
             self.peak = max(self.peak, self.now)
 
     def note_refusal(self) -> None:
-        """Halve the number because the adapter refused a concurrent call; refusals of tests that run now count once."""
+        """Halve the number because the adapter refused a concurrent call. All refusals in running tests count once."""
         if not self._objected or self._since_halved >= self.now:
             self._halve("the adapter puts calls off")
 

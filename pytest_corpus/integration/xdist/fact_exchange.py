@@ -1,8 +1,8 @@
-"""Facts that the workers of a run share. The controller keeps them, and lets one worker at a time find out each.
+"""Facts that the workers of a run share. The controller keeps each fact, and lets one worker at a time find it out.
 
 A message is a JSON array. A worker sends `["ask", name, null]` and receives `[name, fact]`; the fact is null if the
 worker must find it out. The worker then sends `["tell", name, fact]`, with null if the fact must not be shared. A
-worker waits while another one finds out the fact, unless that one waits for a fact of this worker.
+worker waits while another worker finds out the fact, except if the two would wait for each other.
 """
 
 from __future__ import annotations
@@ -139,8 +139,8 @@ class SharedFacts(CommonFacts):
     """The facts about one adapter, in a run with several processes.
 
     Args:
-        channel: the connection to the controller. It is None without a controller, and in a run from a transcript,
-            because a transcript contains the facts that were handed over.
+        channel: the connection to the controller. It is None if there is no controller, and for a transcript, which
+            already contains the exchanged facts.
     """
 
     def __init__(self, label: str, client: AdapterClient, channel: FactChannel | None) -> None:

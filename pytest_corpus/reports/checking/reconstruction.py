@@ -23,7 +23,7 @@ ShippedTests = Callable[[str, str], Mapping[str, str]]
 
 
 def version_differences(document: Document) -> Iterator[str]:
-    """Yield the reasons why a report is from another version, with a catalogue or tests that are unknown here."""
+    """Yield a sentence for each difference between a report and this version: catalogue, edition or package version."""
     version = document["spec"]["catalogue"]
     if version != CATALOGUE_VERSION:
         yield f"it is of catalogue {version} and this version knows {CATALOGUE_VERSION}"
@@ -106,7 +106,7 @@ def add_results(document: Document, ledger: Ledger) -> None:
 
 
 def _split_repetitions(record: TestRecord, repeats: Mapping[str, int] | None) -> Iterator[TestRecord]:
-    """Yield a record for each repetition of a test, the passed ones last; one record if it was not repeated."""
+    """Yield one record for each repetition of a test, passed repetitions last; one record for an unrepeated test."""
     if repeats is None:
         yield record
         return

@@ -30,7 +30,7 @@ from pytest_corpus.verdict.verdict import STATUSES, decide, verdict_of, worst_ve
 PROFILES = ("dev", "ci", "stress")  # the profiles with which a run can be complete
 CLIENT = "wire"  # the component name of a client library, which has no capabilities
 NOT_IN_CAPABILITIES = (*HOOKS, LOGS, *TRANSPORT_GROUPS, "supports_caching")
-"""The needs of requirements that the capabilities in a report do not decide: hooks, logs, transports, caching."""
+"""The needs of requirements about which a report's capabilities say nothing: hooks, logs, transports, caching."""
 
 CLAIMED = "idempotent_writes"  # the only need that capabilities must claim; others must only not be denied
 CHANGED = {
@@ -183,7 +183,7 @@ def _check_tests(document: Mapping[str, Any], component: str, shipped: Mapping[s
 
 
 def _check_entry(entry: Mapping[str, Any], made: Mapping[str, Any], of: Capabilities, runs: int) -> Iterator[str]:
-    """Yield differences from the entry that its tests produce (`made`), and values that no test can cause."""
+    """Yield differences between an entry and `made`, which its tests produce, and values that no test can cause."""
     tests, known = entry["tests"], catalogue()[entry["id"]]
     keys = {*entry, *made}
     if runs:  # repeated tests report only some of their reasons

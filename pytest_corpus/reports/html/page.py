@@ -121,7 +121,7 @@ def _sentence(value: str) -> Markup:
 
 
 LEAST_EQUAL_SHARE = 0.4
-"""The share of equal words from which differences are marked; with fewer, almost all words would be marked."""
+"""Differences are marked if at least this share of words is equal; otherwise almost all words would be marked."""
 
 
 def _mark_differences(expected: str, got: str) -> tuple[Markup, Markup]:

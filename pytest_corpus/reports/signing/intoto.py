@@ -17,7 +17,7 @@ STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = "https://in-toto.io/attestation/test-result/v0.1"
 
 RESULTS = {"good": "PASSED", "caution": "WARNED", "bad": "FAILED", "none": "FAILED"}
-"""The result for each tone. Without a verdict it is FAILED, because the predicate has no value for that."""
+"""The result for each tone. Without a verdict the result is FAILED, because the predicate has no other value for it."""
 
 
 def render(document: view.Document) -> str:

@@ -83,7 +83,7 @@ def examine_sources(
     """Examine the files, ordered by file name, so that the runs of an adapter are checked together.
 
     Args:
-        memory: earlier results. A result counts if this version or the version that wrote the report found it.
+        memory: earlier results. A result counts if it comes from this version or the version that wrote the report.
         shipped: returns the tests in this version's suite.
         statements: the signed statements on reports.
     """
@@ -225,7 +225,7 @@ def owner_of_name(runs: Iterable[SiteRun]) -> str:
 
 
 def make_slug(name: str) -> str:
-    """Return a folder name for an adapter: its name with ``~`` for colons; a digest is added if more was replaced.
+    """Return a folder name for an adapter: its name with ``~`` for colons. A digest is added for other characters.
 
     It depends on the name only, so addresses do not change when adapters are added.
     """

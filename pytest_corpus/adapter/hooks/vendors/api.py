@@ -1,4 +1,4 @@
-"""The endpoints at one address. Each request is counted, meets its planned fault, and is answered.
+"""The endpoints at one address. Each request is counted, and then answered or made to fail as planned.
 
 `ProviderServer` serves `provider.url` in a separate thread and event loop, for clients of every kind.
 """

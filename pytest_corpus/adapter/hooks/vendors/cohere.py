@@ -34,7 +34,7 @@ MOST_TEXTS = 96
 DIMENSIONS = 1024
 FILTERED = "blocked output: please adjust your prompt and try again"
 IN_STREAM = ("overloaded", "unavailable", "network", "gateway_timeout", "unexpected")
-"""The errors that the last event of a stream can express, all as a failure of the model."""
+"""The errors that the last event of a stream can express. The event reports each of them as a failure of the model."""
 
 
 def _error(trouble: Trouble) -> dict[str, Any]:

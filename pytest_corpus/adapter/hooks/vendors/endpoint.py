@@ -136,7 +136,7 @@ class FunctionEndpoint(Endpoint):
 
 
 def embedding_arrival(inputs: Sequence[Any]) -> tuple[str, dict[str, Any]]:
-    """Return the operation of an embedding of one text or of several texts, and the number of texts."""
+    """Return the operation that embeds these inputs, and the number of inputs if there are several."""
     return ("embedding.embed_batch", {"items": len(inputs)}) if len(inputs) > 1 else ("embedding.embed", {})
 
 
@@ -145,7 +145,7 @@ Endpoints = Mapping[tuple[str, str], Endpoint]
 
 
 def event(data: Any, name: str = "") -> bytes:
-    """Return a server-sent event. Letters beyond ASCII stay; if there is a lone surrogate, all are escaped."""
+    """Return a server-sent event. Non-ASCII letters are escaped only if the data contains a lone surrogate."""
     head = f"event: {name}\n" if name else ""
     text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
     try:

@@ -184,7 +184,7 @@ MOST_TOKENS = 8192
 
 
 class Embeddings(Endpoint):
-    """Answers with unit vectors; texts that share words have similar vectors. The last vector comes first."""
+    """Answers with unit vectors, in reverse order; texts that share words have similar vectors."""
 
     errors = ERRORS
 

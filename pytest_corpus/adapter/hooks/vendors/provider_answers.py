@@ -97,7 +97,7 @@ class FullyRecordedAnswer:
 
 
 PATIENCE_S = 2.0
-"""A client may wait this many seconds longer than the client that gave up during the recording."""
+"""If a client gave up during the recording, a client in the replay may wait this many seconds longer."""
 
 
 class ReplayedAnswer:

@@ -69,7 +69,7 @@ _CONTENT = frozenset(("content", "text", "delta", "response", "arguments", "part
 
 
 def usual_operation(path: str, body: Any) -> tuple[str | None, dict[str, Any]]:
-    """Return the operation of a request by its path, and the number of its items; None for an unknown path."""
+    """Return the operation of a request, and the number of its items. If the path is unknown, the operation is None."""
     op = next((op for pattern, op in _PATHS.items() if re.search(pattern, f"/{path}")), None)
     given = body if isinstance(body, Mapping) else {}
     if op == "llm.complete":
@@ -85,7 +85,7 @@ class MistakeLog(Protocol):
     """Keeps the mistakes of the adapter's author; `Mistakes` implements it."""
 
     def mistake_recorder(self) -> Callable[[BaseException], None]:
-        """Return a function that records mistakes in the answer to one request; ask for it when the request arrives."""
+        """Return a recorder of mistakes in the answer to one request. Call this method when the request arrives."""
 
 
 class ProxyProbe(Protocol):

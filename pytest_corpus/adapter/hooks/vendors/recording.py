@@ -115,7 +115,7 @@ class ProviderExchange:
         self._answer.ending, self._answer.took_ms = ending, self._ms
 
     def missing_answer_error(self) -> MissingAnswer:
-        """Return the error for a client that waits longer than the client that left during the recording."""
+        """Return the error for a client that waits longer than the recorded client, which gave up."""
         named, kept = _describe_address(self._asked), self.kept or self._answer
         why = f"the request {named} was given up after {kept.took_ms / 1000:.1f} s when it was recorded"
         return MissingAnswer(describe_missing_answer(OPTION, self._recording.mode, {}, None, why))
@@ -130,7 +130,7 @@ class Recording:
     """The answers that the proxies of a run record or replay.
 
     Attributes:
-        run: the id of the recorded run, which is in prompts; None if this run begins the recording.
+        run: the id of the recorded run, which its prompts contain; None if this run begins the recording.
         plays: True if no request goes to the provider.
         is_instant: True if answers are replayed without their delays.
         replayed: the number of replayed answers.
@@ -353,7 +353,7 @@ def _members(asked: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _body(data: bytes) -> dict[str, Any] | None:
-    """Return a request's body: readable JSON as a value in which 1.0 is 1, else text or base64; None if empty."""
+    """Return a request's body: JSON as a value in which 1.0 is 1, other content as text or base64; None if empty."""
     if not data:
         return None
     if (value := read_plainly(data)) is not NOT_PLAIN:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pytest_corpus.adapter.scope import Attribution, Observed
 
 SILENT_S = 0.25
-"""The seconds after which a gateway closes the connection to a provider that does not answer it."""
+"""The seconds without an answer after which a planned gateway timeout closes the connection."""
 
 SIZE = 2**16
 LONGEST_PING = 64
@@ -107,9 +107,9 @@ class Tunnel(LocalServer):
     def count_data(self, known: Observed | None, data: bytes | None = None) -> tuple[Observed | None, Plan | None]:
         """Count bytes on a connection for the call that sent them; return this call, and the plan for it.
 
-        `known` is the call that was counted last on the connection; it is not counted again. A ping is not counted: a
-        short message that the adapter has also sent while no call was under way. Without `data`, the new connection
-        itself is counted, but only if a plan refuses it.
+        `known` is the call that was counted last on the connection; it is not counted again. Pings are not counted:
+        short messages that the adapter also sent while no call was active. Without `data`, a new connection is
+        counted if a plan refuses it.
         """
         call = self._probe.attribution.call_of_arrival()
         is_ping = data is not None and len(data) <= LONGEST_PING and self._is_ping(data, call is None)
@@ -217,7 +217,7 @@ class _Client:
             raise ConnectionResetError
 
     async def _carry_out(self, plan: Plan, data: bytes) -> bytes:
-        """Apply a planned fault to a request; return the bytes to send, with the bytes that came during a planned
+        """Apply a planned fault to a request. Return the bytes to send, including bytes that arrived during a planned
         delay.
 
         A hanging provider works again at the next call on the connection that has no plan.

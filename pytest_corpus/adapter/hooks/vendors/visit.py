@@ -1,4 +1,4 @@
-"""One request at a provider, real or not. It is counted, meets its planned fault, and is answered.
+"""One request at a real provider or a stand-in. It is counted, and then answered or made to fail as planned.
 
 A stand-in makes the answer; a proxy gets the answer from its upstream or from a recording. The faults are the same.
 """
@@ -34,7 +34,7 @@ IN_STREAM_FORMS = ("reset", "truncated", "garbage", "unfinished")
 """The forms of a broken stream that need no event of the vendor's."""
 
 CUT, FLUSHED = 0.8, 0.5
-"""The share of a stand-in's events that are split into several writes; the share after which no bytes are held back."""
+"""The probabilities that an event of a stand-in is split into several writes, and that no part of it is held back."""
 
 DEADLINE_HEADER = "x-deadline-ms"
 """The header in which an adapter may pass on its deadline. The suite chose the name; no vendor has one (R93)."""
@@ -170,7 +170,7 @@ class Visit:
 
 
 def retry_headers(plan: Plan) -> dict[str, str]:
-    """Return the headers that state when to retry; note in the plan the milliseconds that they may be read as."""
+    """Return the headers that state when to retry, and store the waiting times that they can mean in the plan."""
     if plan.retry_after_ms is None:
         return {}
     seconds = math.ceil(plan.retry_after_ms / 1000)
