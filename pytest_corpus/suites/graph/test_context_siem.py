@@ -54,10 +54,8 @@ def test_what_a_request_names_is_no_label(graph: Graph, requirement: str) -> Non
 def test_a_report_names_nothing_of_another_tenant(graph: Graph, operation: str) -> None:
     """A report to a tenant contains no namespace and no node id of another tenant."""
     graph.require(operation)
-    owner, other = isolation.two_tenants(graph, own=True)
-    owner.put(owner.node("a"))
-    graph.settling.pause()
-    said = json.dumps(expect.success(graph.call(operation, {}, other.ctx), "a report"))
+    owner, _, report = isolation.report_to_another_tenant(graph, operation)
+    said = json.dumps(report)
     named = owner.id("a") in said or (owner.namespace is not None and owner.namespace in said)
     expect.check(not named, "no data of another tenant", "an id or a namespace of another tenant", "result")
 

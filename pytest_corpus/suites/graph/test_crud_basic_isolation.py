@@ -8,7 +8,6 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import core, deciding, subject
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.kit.requests import canary
 from pytest_corpus.kit.store.results import blame_shared_tenants
 from pytest_corpus.kit.vocabulary import similar_names
 from pytest_corpus.spec.errors import PERMANENT
@@ -280,11 +279,7 @@ def test_deleting_in_an_unknown_namespace_does_no_harm(graph: Graph, kind: str) 
 def test_a_schema_tells_nothing_of_another_tenant(graph: Graph) -> None:
     """The schema for a tenant contains no label of another tenant."""
     graph.require("get_schema")
-    one, other = isolation.two_tenants(graph)
-    label = f"Corpus{canary(8)}"
-    one.put({**one.node("a"), "labels": [label]})
-    graph.settling.pause()
-    schema = expect.success(graph.call("get_schema", {}, other.ctx), "a schema")
+    _, label, schema = isolation.report_to_another_tenant(graph, "get_schema")
     expect.check(label not in str(schema), "no data of another tenant", "a label of another tenant", "result")
 
 

@@ -3,8 +3,10 @@
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, TypeVar
 
+from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.outcomes import NotApplicable
+from pytest_corpus.kit.requests import canary
 from pytest_corpus.kit.store.store import State, Use
 from pytest_corpus.kit.vocabulary import ALIKE
 from pytest_corpus.suites.graph.support.component import Graph
@@ -78,6 +80,28 @@ def two_tenants(graph: Graph, *, own: bool = False, claimed: bool = True) -> tup
     sandbox = empty_sandbox(graph) if own else graph.sandbox(own=False)
     one, other = (sandbox.copy_to(namespace=sandbox.namespace, tenant=graph.settings.next_tenant()) for _ in range(2))
     return one, other
+
+
+def report_to_another_tenant(graph: Graph, operation: str) -> tuple[GraphSandbox, str, Any]:
+    """Return what a report tells a tenant after it was given to another one, who wrote a node.
+
+    Returns: the sandbox of the other tenant, the label of its node, and the result.
+    """
+
+    def write_node() -> tuple[GraphSandbox, GraphSandbox, str]:
+        owner, other = two_tenants(graph, own=True)
+        label = f"Corpus{canary(8)}"
+        owner.put({**owner.node("a"), "labels": [label]})
+        keep_data(owner)
+        return owner, other, label
+
+    def ask() -> tuple[GraphSandbox, str, Any]:
+        owner, other, label = cached(graph, "a node of one tenant", write_node)
+        graph.settling.pause()
+        graph.call(operation, {}, owner.ctx)  # an adapter may keep its answer for the next tenant
+        return owner, label, expect.success(graph.call(operation, {}, other.ctx), "a report")
+
+    return cached(graph, ("report to another tenant", operation), ask)
 
 
 def tenants_for_one_key(graph: Graph, number: int = 0) -> tuple[GraphSandbox, GraphSandbox]:
