@@ -20,14 +20,14 @@ PURPOSES = {
     "group": "all nodes whose corpus_group is the parameter `group`",
     "typed": "the node whose corpus_key is `wanted` and whose corpus_rank is the parameter `rank`",
     "ordered": "all nodes of `group`, the lowest corpus_rank first",
-    "links": "the nodes that CORPUS_LINK edges lead to from the node whose corpus_key is `wanted`, a record an edge",
+    "links": "the target nodes of CORPUS_LINK edges from the node whose corpus_key is `wanted`, one record per edge",
     "link_values": "the corpus_value of the CORPUS_LINK edges that lead from the node whose corpus_key is `wanted`",
     "paths": "the paths along CORPUS_LINK edges from the node whose corpus_key is `wanted`; only if they are claimed",
     "literal": "as `find`, with {literal} in the quotes of the language in place of the parameter",
     "broken": "a text that is not a query of the language",
-    "rare": "questions that not every engine of the language answers, each of which changes nothing",
+    "rare": "queries that not every engine of the language supports; they change nothing",
     "create_index": "creates an index of the corpus_rank of nodes if it is missing; only sent if DDL is claimed",
-    "drop_index": "that index, dropped where there is one; only where DDL is claimed",
+    "drop_index": "drops that index if it exists; only sent if DDL is claimed",
 }
 """The meaning of each probe query."""
 

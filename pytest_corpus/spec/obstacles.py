@@ -27,7 +27,7 @@ WITHOUT_TUNNEL = "send the adapter's requests to provider.url or provider.proxy 
 
 
 class Obstacle(Enum):
-    """A reason for not assessing a requirement: its text, with placeholders for values in braces, and the remedy."""
+    """A reason why a requirement is not assessed, as a text with placeholders in braces; and the remedy."""
 
     text: str
     remedy: str

@@ -20,7 +20,7 @@ class Operation:
     Attributes:
         op: the name on the wire, e.g. ``llm.complete``.
         does: one sentence for a reader.
-        capability: the flag that may deny the operation; None if it must be offered.
+        capability: the flag that may deny the operation; None if the operation must be offered.
         optional: True if no signature in SPECIFICATION 7 to 10 names it, so that it need not be offered.
         payload: the schema of the content of `result` or `chunk`.
         works: the id of the requirement by which a plain request must succeed.

@@ -152,7 +152,7 @@ def read_document(path: Path, most: int = LARGEST) -> Any:
 
 
 def count_values(data: bytes, most: int = MOST_VALUES) -> int:
-    """Return the number of values in a JSON document, or an upper bound; exact if the result exceeds `most`."""
+    """Return a number that is above `most` if, and only if, a JSON document has more than `most` values."""
     if (number := 1 + _count_separators(data)) <= most:
         return number
     number, end = 1, 0

@@ -145,14 +145,12 @@ class Line:
         return self.of.error(f"{self.where}: {why}")
 
     def check(self, schema: str, part: str) -> None:
-        """Validate the line by a part of a schema. Raises the error class of its kind of file."""
+        """Validate the line by a part of a schema. Raises `of.error`."""
         if said := first_flaw(schema, self.members, part):
             raise self.refusal(f"not as a line of the kind {self.kind} must be: {said}")
 
     def check_seal(self) -> None:
-        """Compare the digest in the line with the digest of the previous lines. Raises the error class of its kind of
-        file.
-        """
+        """Compare the digest in the line with the digest of the previous lines. Raises `of.error`."""
         if self.members["sha256"] != self.digest:
             raise self.refusal(f"the digest is another one, so the {self.of.name} was changed")
 
@@ -165,7 +163,7 @@ def read_sealed_lines(path: Path, of: Kind, take: Callable[[bytes], object]) -> 
 
     Raises:
         FileRefused: the file cannot be read or exceeds the limits.
-        PlainError: the error class of the kind: the file is of another kind, or lines were removed, added or moved.
+        PlainError: the file is of another kind, or lines were removed, added or moved. The class is `of.error`.
     """
     digest = hashlib.sha256()
     for number, data in enumerate(bounded.read_lines(path, take=take), 1):

@@ -78,7 +78,7 @@ class Namespaces(VectorArguments):
             raise mismatch
 
     def check_items(self, call: Call, namespace: str, items: Sequence[Item]) -> Failures:
-        """Return the items that cannot be stored. Unless failures are reported per item, refuse the whole request."""
+        """Return the items that cannot be stored. If failures are not reported per item, refuse the whole request."""
         failures: Failures = []
         dimensions = self.space(call, namespace).dimensions
         for index, item in enumerate(items):

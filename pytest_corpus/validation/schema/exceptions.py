@@ -96,7 +96,7 @@ def golden_path(golden: str) -> str:
 def golden_for(schema: str, edition: str, instance: object) -> str | None:
     """Return a golden file that is an example for an instance of a schema, relative to ``golden/``, or None.
 
-    For a request this is the request of the same operation.
+    For a request, the example is the request of the same operation.
     """
     from pytest_corpus.spec.goldens import GOLDENS
 

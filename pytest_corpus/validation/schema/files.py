@@ -35,10 +35,10 @@ class SchemaTable:
     def __init__(self, schemas: tuple[SchemaFile, ...]) -> None:
         self.schemas = schemas
         self.editions_of = cache(self._editions_of)  # called for every answer
-        """Return the schema with a name, and the editions of its file, oldest first. Raises UnknownSchemaError."""
+        """Return the schema with this name, and the editions of its file, oldest first. Raises UnknownSchemaError."""
 
     def find_schema(self, name: str) -> tuple[SchemaFile, str | None]:
-        """Return the schema with a name, and the edition that the name demands (None: any edition).
+        """Return the schema with this name, and the edition that the name demands (None: any edition).
 
         Raises:
             UnknownSchemaError, UnknownEditionError
@@ -55,7 +55,7 @@ class SchemaTable:
         return schema, wanted
 
     def resolve(self, name: str, edition: str | None) -> tuple[SchemaFile, str]:
-        """Return the schema with a name, and the edition to use. Raises UnknownSchemaError, UnknownEditionError."""
+        """Return the schema with this name, and the edition to use. Raises UnknownSchemaError, UnknownEditionError."""
         wanted = check_edition(edition)
         schema, pinned = self.find_schema(name)
         if edition is None and pinned:

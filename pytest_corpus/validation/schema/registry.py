@@ -267,7 +267,7 @@ class SchemaRegistry:
             return self._documents[file]
 
     def _retrieve(self, uri: str) -> dict[str, Any]:
-        """Return the document with an ``$id``, in the form for the compiler. Its file is always below the root."""
+        """Return the document with this ``$id``, in the form for the compiler. Its file is always below the root."""
         return self._read(uri.removeprefix(BASE_URI))[1]
 
     def _options(self) -> dict[str, Any]:

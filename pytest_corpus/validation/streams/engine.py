@@ -156,7 +156,7 @@ class StreamValidationEngine:
                 self._take(payloads, reader)
 
     def _take(self, payloads: Payloads, reader: Reader) -> None:
-        """Validate payloads: first all at once, then all but the last at once, finally one by one."""
+        """Validate payloads: try all at once, then all but the last at once, and finally one by one."""
         if len(payloads) > 1 and self._accept_valid_payloads(payloads):
             return
         frames = reader.frames_of(payloads)

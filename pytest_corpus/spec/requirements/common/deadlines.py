@@ -10,10 +10,11 @@ COM-DEADLINE-2 MUST: A call whose deadline has passed causes no backend work.
 COM-DEADLINE-3 MUST: A stream whose deadline has passed is one DEADLINE_EXCEEDED error and no data.
   from SPECIFICATION 6.1, R16; needs supports_streaming; for streaming
   hint: check the deadline before the first frame, and yield one DEADLINE_EXCEEDED error envelope
-COM-DEADLINE-4 MUST: A call ends with DEADLINE_EXCEEDED promptly when its budget runs out on the way.
+COM-DEADLINE-4 MUST: If the budget of a call runs out during the call, the call ends promptly with DEADLINE_EXCEEDED.
   from BEHAVIORAL_CONFORMANCE 6.1, R17; needs provider, supports_deadline
   hint: limit each provider call to the remaining budget, map its timeout, do not swallow asyncio.CancelledError
-COM-DEADLINE-5 MUST: A stream ends with DEADLINE_EXCEEDED promptly when its budget runs out on the way.
+COM-DEADLINE-5 MUST: If the budget of a stream runs out during the stream, the stream ends promptly with
+    DEADLINE_EXCEEDED.
   from BEHAVIORAL_CONFORMANCE 6.1, R17; needs provider, supports_deadline, supports_streaming; for streaming
   hint: limit the wait for every chunk to the remaining budget; do not swallow asyncio.CancelledError
 COM-DEADLINE-6 MUST: A call well within its deadline is carried out.

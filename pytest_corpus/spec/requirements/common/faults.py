@@ -13,7 +13,7 @@ COM-FAULT-3 MUST: A network failure or gateway timeout (502, 504) is TransientNe
 COM-FAULT-4 MUST: A provider's refusal of credentials or permission (401, 403) is AuthError.
   from ERRORS 1, SPECIFICATION 12.4; needs provider
   hint: map 401 and 403 alike to AuthError
-COM-FAULT-5 MUST: A provider's content filter is BadRequest or its subtype ContentFiltered.
+COM-FAULT-5 MUST: A refusal by the provider's content filter is BadRequest or its subtype ContentFiltered.
   from ERRORS 6.1, SPECIFICATION 8.5, R12; needs provider
   hint: recognize the provider's content filter, and raise ContentFiltered or BadRequest for it
 COM-FAULT-6 MUST: A request that the provider finds invalid (400) is BadRequest.
@@ -43,7 +43,7 @@ COM-FAULT-13 SHOULD: A rate limit or exhausted quota gives `details.throttle_sco
 COM-FAULT-14 SHOULD: `retry_after_ms` of an overloaded, unavailable or exhausted provider is passed on too.
   from ERRORS 7, SPECIFICATION 11.1, R111; needs provider
   hint: copy retry_after_ms from every failure that has it, not only from rate limits
-COM-FAULT-15 SHOULD: `details.throttle_scope` is a bounded identifier: the same for all requests of a tenant.
+COM-FAULT-15 SHOULD: `details.throttle_scope` is the same identifier for all requests of a tenant.
   from ERRORS 7; needs provider
   hint: build throttle_scope from the tenant's hash and the component, without ids of the request
 COM-FAULT-16 SHOULD: A rate limit gives `details.resource_scope`.

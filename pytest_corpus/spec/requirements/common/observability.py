@@ -56,7 +56,7 @@ COM-OBS-17 MUST: The `ms` of an observation is the time that the call took.
 COM-OBS-18 MUST: The outcome counter of a stream names the outcome of its last frame.
   from BEHAVIORAL_CONFORMANCE 6.2, ERRORS 6.1, R65; needs metrics, supports_streaming; for llm, graph
   hint: label count_stream_final_outcome with OK or with the class of the error, by `code`
-COM-OBS-19 MUST: `deadline_bucket` has few values, however many deadlines there are.
+COM-OBS-19 MUST: `deadline_bucket` has only a few different values, however many deadlines there are.
   from BEHAVIORAL_CONFORMANCE 6.8, R66; needs metrics
   hint: sort the remaining time into a few buckets, such as below a second, a minute, an hour
 COM-OBS-26 MUST: The name of an operation that does not exist does not become a label.
@@ -68,7 +68,7 @@ COM-OBS-27 MUST: Two identical calls have the same labels.
 COM-OBS-28 SHOULD: In an observation, the `code` of a failure is the name of its class, not the code in the envelope.
   from ERRORS 5, R125; needs metrics
   hint: pass BadRequest to `observe` if the envelope says BAD_REQUEST
-COM-OBS-25 SHOULD: A call that is cancelled on the way is observed too.
+COM-OBS-25 SHOULD: A call that is cancelled before it ends is observed too.
   from SPECIFICATION 11.2, SPECIFICATION 6.4, R99; needs metrics, provider; quiet
   hint: observe in a `finally`, or catch asyncio.CancelledError, observe and raise it again
 """

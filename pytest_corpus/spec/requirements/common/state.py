@@ -1,10 +1,10 @@
 """State that every component keeps between calls: replays, caches, tenants."""
 
 REQUIREMENTS = """
-COM-IDEM-1 MUST: The same idempotency key with other arguments is another request.
+COM-IDEM-1 MUST: A request with the same idempotency key but other arguments is another request.
   from SPECIFICATION 6.1, R24; needs idempotent_writes
   hint: key replays by tenant, op, idempotency key and a hash of all arguments
-COM-IDEM-2 MUST: The same idempotency key of another tenant is another request.
+COM-IDEM-2 MUST: A request with the same idempotency key from another tenant is another request.
   from SPECIFICATION 6.1, R24, R139; needs idempotent_writes, provider
   hint: include the tenant in the key under which you store replays
 COM-CACHE-1 MUST: A cached answer is not given to another tenant.

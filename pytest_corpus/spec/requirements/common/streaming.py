@@ -31,7 +31,7 @@ COM-STREAM-8 MUST: A refused stream is a single error envelope without data.
 COM-STREAM-9 MUST: A provider's failure in mid-stream ends the stream with one error envelope.
   from BEHAVIORAL_CONFORMANCE 6.2, SPECIFICATION 4.2.3.2; needs provider, supports_streaming; for streaming
   hint: catch the provider's exception around the loop over its chunks, yield its error envelope and return
-COM-STREAM-11 SHOULD: If a consumer gives up a stream, the adapter stops working on it within a second.
+COM-STREAM-11 SHOULD: If a consumer closes a stream early, the adapter stops working on the stream within a second.
   from SPECIFICATION 1.3, R75; needs provider, supports_streaming; for streaming
   hint: close the upstream, and cancel the tasks that read it, in a `finally` of the generator
 """

@@ -19,7 +19,7 @@ COM-WIRE-5 MUST: A request that is not a JSON object is answered by `handle_stre
   hint: check the type of the request in handle_stream too, and yield a single error envelope
 COM-WIRE-6 MUST: A request is refused with BAD_REQUEST if it lacks `op`, `ctx` or `args` in exactly this spelling.
   from SCHEMA 3.1, SPECIFICATION 4, R8
-  hint: refuse a missing `op`, `ctx` or `args` before you look up the operation; do not fill in an empty one
+  hint: refuse a missing `op`, `ctx` or `args` before you look up the operation; do not replace it by an empty one
 COM-WIRE-7 MUST: A request whose `op`, `ctx` or `args` has the wrong type is refused with BAD_REQUEST.
   from SCHEMA 3.1, R8
   hint: check that `op` is a string and `ctx` and `args` are objects before you use them; do not convert them
@@ -44,7 +44,7 @@ COM-WIRE-13 MUST: An unknown key in `args`, or in an object inside it, is ignore
   hint: read known arguments by name; do not pass `args` as keyword arguments
 COM-ENV-1 MUST: A unary success has no keys beyond `ok`, `code`, `ms` and `result`.
   from SPECIFICATION 4.2.1, SCHEMA 3.1, R5
-  hint: drop extra keys such as a request id, or put them into `result` if its schema leaves room
+  hint: drop extra keys such as a request id, or put them into `result` if its schema allows them
 COM-ENV-2 MUST: The `code` of a unary success is OK, PARTIAL_SUCCESS or ACCEPTED.
   from SPECIFICATION 12.4, SCHEMA 3.1, R9
   hint: answer every unary success with OK; a status, such as the one that `health` reports, belongs inside `result`
@@ -99,7 +99,7 @@ COM-ERR-11 SHOULD: A refused request names the fields at fault in `details.valid
 COM-ERR-12 MUST: The same bad request is answered with the same class every time.
   from ERRORS 0, BEHAVIORAL_CONFORMANCE 6.3, BEHAVIORAL_CONFORMANCE 7
   hint: give each failed check one fixed class, and keep no state between calls in the error mapping
-COM-ERR-13 MUST: Hints in `details` are of the documented types and within their bounds.
+COM-ERR-13 MUST: Hints in `details` have the documented types and lie within the documented bounds.
   from ERRORS 7, R60
   hint: state a batch reduction in percent, waiting times in milliseconds, `resource_scope` as one of the eight words
 COM-ERR-14 SHOULD: `details.http_status` is the status of the error's class.
@@ -113,11 +113,11 @@ COM-ERR-21 SHOULD: An error that may not be retried has no `retry_after_ms`, not
   hint: leave retry_after_ms null for BadRequest, AuthError and NotSupported; 0 means that a client retries at once
 COM-ERR-22 MUST: The `ms` of an error is the time that the call took.
   from SPECIFICATION 4, SPECIFICATION 4.2.1, R116
-  hint: start the clock before you check the request, so that failures have their time too; do not send 0
+  hint: start the clock before you check the request, so that failures are timed too; do not send 0
 COM-ERR-16 SHOULD: DEADLINE_EXCEEDED gives no `retry_after_ms`.
   from ERRORS 14
   hint: leave retry_after_ms out of DeadlineExceeded: waiting does not help, a longer deadline does
-COM-SUBTYPE-1 SHOULD: An error does not use a subtype that the taxonomy gives only to other protocols.
+COM-SUBTYPE-1 SHOULD: An error does not use a subtype that the taxonomy reserves for other protocols.
   from ERRORS 1.1, R58
   hint: use the subtypes that ERRORS 1.1 lists for your component, or their parent class
 COM-WIRE-14 MUST: A read is answered even if it is the first call to an instance.

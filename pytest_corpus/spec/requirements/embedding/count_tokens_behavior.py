@@ -16,8 +16,8 @@ EMB-TOKENS-4 MUST: `count_tokens` refuses an unknown model with BAD_REQUEST, NOT
 EMB-TOKENS-5 MUST: `count_tokens` works for every model that capabilities list.
   from SPECIFICATION 4.2.6, R23; needs supports_token_counting
   hint: give every model that you list a tokenizer, or an estimate
-EMB-TOKENS-6 MUST: A missing `text`, or `text` or `model` of the wrong type, is refused with BAD_REQUEST by
-    `count_tokens`.
+EMB-TOKENS-6 MUST: If `text` is missing, or `text` or `model` has the wrong type, `count_tokens` refuses the request
+    with BAD_REQUEST.
   from SPECIFICATION 10.3, R8; needs supports_token_counting
   hint: check that `text` is there, and that `text` and `model` are strings, before you use them
 EMB-TOKENS-7 SHOULD: The same text has the same number of tokens every time.

@@ -7,7 +7,7 @@ EMB-EMBED-1 MUST: A plain text is answered with a result of the schema: embeddin
 EMB-EMBED-2 MUST: `dimensions` of an embedding is the length of its vector.
   from SCHEMA 4.3.2, SPECIFICATION 14.4
   hint: set `dimensions` to len(vector) once the vector is complete
-EMB-EMBED-3 MUST: `text` of an embedding is the text that was sent, or a part of it where it was truncated.
+EMB-EMBED-3 MUST: `text` of an embedding is the text that was sent, or a part of it if it was truncated.
   from SCHEMA 4.3.2
   hint: return the caller's text, without changes that the provider needs
 EMB-EMBED-4 MUST: Texts of any script are embedded.
@@ -22,7 +22,7 @@ EMB-EMBED-6 SHOULD: `model` of a result and of its embedding is the model that w
 EMB-EMBED-7 SHOULD: The same text has the same vector every time.
   from SPECIFICATION 11.6
   hint: pin one version of each model on all replicas
-EMB-EMBED-8 SHOULD: `tokens_used` is what `count_tokens` counts for the text.
+EMB-EMBED-8 SHOULD: `tokens_used` is the number of tokens that `count_tokens` counts for the text.
   from SCHEMA 4.3.2; needs supports_token_counting
   hint: count tokens_used with the tokenizer of `count_tokens`
 EMB-EMBED-9 SHOULD: `text` of an embedding is the text that was sent, letter by letter.
@@ -34,13 +34,13 @@ EMB-DIM-1 MUST: All vectors of one model have the same number of dimensions.
 EMB-DIM-2 MUST: No vector has more dimensions than the stated `max_dimensions`.
   from BEHAVIORAL_CONFORMANCE 6.7, SPECIFICATION 10.5, R23
   hint: state the dimensions of the largest model
-EMB-ARGS-1 MUST: A missing `text`, or one that is not a string, is refused with BAD_REQUEST by `embed`.
+EMB-ARGS-1 MUST: If `text` is missing or is not a string, `embed` refuses the request with BAD_REQUEST.
   from SPECIFICATION 10.3, ERRORS 6.2, R8
   hint: check that `text` is there and a string before you strip or convert it
-EMB-ARGS-2 MUST: A `model` that is not a string is refused with BAD_REQUEST by `embed`.
+EMB-ARGS-2 MUST: If `model` is not a string, `embed` refuses the request with BAD_REQUEST.
   from SPECIFICATION 10.3, R8
   hint: check that `model` is a string before you look it up
-EMB-ARGS-3 MUST: `truncate` or `normalize` that is not a boolean is refused with BAD_REQUEST by `embed`.
+EMB-ARGS-3 MUST: If `truncate` or `normalize` is not a boolean, `embed` refuses the request with BAD_REQUEST.
   from SPECIFICATION 10.3, R8
   hint: check that the value is a boolean; in many languages the text "false" counts as true
 EMB-ARGS-4 MUST: `stream_embed` refuses the arguments that `embed` refuses.

@@ -57,7 +57,7 @@ EMB-BATCH-17 SHOULD: `model` of a batch and of its embeddings is the model that 
 EMB-BATCH-18 SHOULD: A text has the same vector in a batch as alone.
   from SPECIFICATION 10.3, SPECIFICATION 10.6; needs supports_batch_embedding
   hint: ask the provider for the same precision and options in a batch as for one text
-EMB-BATCH-19 SHOULD: `total_tokens` is the sum of what `count_tokens` counts for the texts.
+EMB-BATCH-19 SHOULD: `total_tokens` is the sum of the numbers that `count_tokens` counts for the texts.
   from SCHEMA 4.3.2; needs supports_batch_embedding, supports_token_counting
   hint: add up the tokens of the texts that were embedded, or leave `total_tokens` out
 EMB-BATCH-20 MUST: `text` of a failed text is the text that was sent.

@@ -10,13 +10,13 @@ EMB-NORM-2 MUST: With `normalize`, `embed_batch` gives vectors of unit norm.
 EMB-NORM-3 MUST: With `normalize`, `stream_embed` gives vectors of unit norm.
   from BEHAVIORAL_CONFORMANCE 6.4; needs supports_normalization, supports_streaming
   hint: pass `normalize` on to the code that streams, and apply it before the frame is sent
-EMB-NORM-4 MUST: `embed` refuses `normalize` with NOT_SUPPORTED where capabilities deny normalization.
+EMB-NORM-4 MUST: If capabilities deny normalization, `embed` refuses `normalize` with NOT_SUPPORTED.
   from SPECIFICATION 10.6, R12
   hint: raise NotSupported, not BadRequest; do not return the vector unchanged
-EMB-NORM-5 MUST: `embed_batch` refuses `normalize` with NOT_SUPPORTED where capabilities deny normalization.
+EMB-NORM-5 MUST: If capabilities deny normalization, `embed_batch` refuses `normalize` with NOT_SUPPORTED.
   from SPECIFICATION 10.6, R12; needs supports_batch_embedding
   hint: check `normalize` in `embed_batch` with the function that `embed` uses, before the first text
-EMB-NORM-6 MUST: `stream_embed` refuses `normalize` with NOT_SUPPORTED where capabilities deny normalization.
+EMB-NORM-6 MUST: If capabilities deny normalization, `stream_embed` refuses `normalize` with NOT_SUPPORTED.
   from SPECIFICATION 10.6, R12; needs supports_streaming
   hint: check `normalize` in `stream_embed` with the function that `embed` uses, before the first frame
 EMB-NORM-7 MUST: A vector that the source gives with unit norm is not normalized again.

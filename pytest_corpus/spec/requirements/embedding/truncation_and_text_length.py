@@ -19,7 +19,7 @@ EMB-TRUNC-5 MUST: The part that is left of a truncated text does not exceed `max
 EMB-TRUNC-6 MUST: A missing `truncate` means true.
   from SPECIFICATION 10.3; needs supports_truncation
   hint: treat a missing `truncate` as true
-EMB-TRUNC-7 MUST: If any part of a text is left out, `truncated` says so.
+EMB-TRUNC-7 MUST: If any part of a text is left out, `truncated` is true.
   from BEHAVIORAL_CONFORMANCE 6.4, R28
   hint: state a max_text_length that every model reads completely, or set `truncated` if one reads less
 EMB-TRUNC-8 MUST: `embed_batch` truncates a text as `embed` does.

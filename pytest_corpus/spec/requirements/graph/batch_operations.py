@@ -1,7 +1,7 @@
 """Batches: order, mixed outcome, limits; transactions and pages (SPECIFICATION 7.3.3, 11.5, 12.5; R14, R15, R32)."""
 
 REQUIREMENTS = """
-GRA-BATCH-1 MUST: A batch applies its operations, all of them.
+GRA-BATCH-1 MUST: A batch applies all its operations.
   from SPECIFICATION 4.2.6, SPECIFICATION 7.3.3; needs supports_batch
   hint: carry out all operations, the first and the last, of every kind
 GRA-BATCH-2 MUST: The result of a batch matches the schema: `results` with `ok`, and `success`.
@@ -14,7 +14,8 @@ GRA-BATCH-4 MUST: A failed operation of a batch is reported with its `index`, an
     caller.
   from SPECIFICATION 12.5, ERRORS 6.4, ERRORS 10, R14; needs supports_batch
   hint: report the position in `ops` from 0 and a class such as BadRequest, or refuse the whole batch
-GRA-BATCH-5 MUST: If an operation of a batch fails, the others are applied; if the batch is refused whole, none is.
+GRA-BATCH-5 MUST: If an operation of a batch fails, the others are applied. If the whole batch is refused, none is
+    applied.
   from SPECIFICATION 12.5, R14; needs supports_batch
   hint: continue after a failed operation, or check all operations before you apply the first
 GRA-BATCH-6 MUST: A batch of more than `max_batch_ops` operations is refused with BAD_REQUEST, and nothing is applied.
@@ -29,7 +30,7 @@ GRA-BATCH-8 SHOULD: The refusal of a batch that is too large states `max_batch_o
 GRA-BATCH-9 MUST: If `ops` or an operation has the wrong type, the batch is refused or the operation is reported.
   from SCHEMA 4.4.2, R8, R45; needs supports_batch
   hint: check that `ops` is a list of objects with `op` and `args` before you read them; do not skip any
-GRA-BATCH-10 SHOULD: `success` of a batch is true where every operation succeeded, and false where one failed.
+GRA-BATCH-10 SHOULD: `success` of a batch is true if every operation succeeded, and false if one failed.
   from SPECIFICATION 12.5; needs supports_batch
   hint: set `success` to false as soon as one result is not ok
 GRA-BATCH-11 SHOULD: A query in a batch sees what the operations before it wrote, or is refused.
@@ -50,7 +51,8 @@ GRA-TXN-3 MUST: A failed transaction says so: by an error, or by `success` false
 GRA-TXN-4 MUST: The result of a transaction matches the schema: `results` with `ok`, and `success`.
   from SPECIFICATION 12.5, SCHEMA 4.4.2, R14; needs supports_txn
   hint: return `results` with a boolean `ok` in each, and a boolean `success`, not the id of the transaction
-GRA-TXN-5 MUST: A committed transaction says so, with one result for each operation, in their order.
+GRA-TXN-5 MUST: The answer of a committed transaction states `success` true, and has one result for each operation, in
+    the order of the operations.
   from SPECIFICATION 12.5, R14; needs supports_txn
   hint: set `success` to true after the commit, and collect the result of every operation in order
 GRA-TXN-6 MUST: If `operations` or an operation has the wrong type, the transaction is refused and nothing is applied.

@@ -87,7 +87,7 @@ GRA-DELETE-2 MUST: `delete_edges` by ids removes these edges and no others, and 
 GRA-DELETE-3 MUST: Deleting a node or an edge that does not exist succeeds.
   from SPECIFICATION 7.3.1, R26
   hint: answer an unknown id with a success, and do not list it as a failure
-GRA-DELETE-4 MUST: Neither traversals nor queries show a deleted node or its edges.
+GRA-DELETE-4 MUST: Traversals and queries do not show a deleted node or its edges.
   from SPECIFICATION 4.2.6, SPECIFICATION 7.3.1
   hint: remove the edges of a node with it, or refuse to remove a node that has edges
 GRA-DELETE-5 SHOULD: A node that is written again after its deletion has none of its old edges.
@@ -133,8 +133,8 @@ GRA-CACHE-1 MUST: A cached answer is not given to another text, dialect or names
 GRA-MODEL-1 MUST: After any sequence of writes, deletes, batches and transactions, the graph holds their result.
   from SPECIFICATION 4.2.6, SPECIFICATION 7.3.1, SPECIFICATION 7.3.3
   hint: repeat the calls under `smallest story:`, and look for the first node or edge that is wrong
-GRA-MODEL-2 MUST: If clients write, read and delete a node at once, reads show only whole nodes; afterwards they show
-    the last write, or nothing if a delete was last.
+GRA-MODEL-2 MUST: If clients write, read and delete a node concurrently, reads show only complete nodes. Afterwards,
+    reads show the last write, or nothing if a delete was last.
   from SPECIFICATION 4.2.6, R46; quiet
   hint: read and change stored data in one step, after the last await, and commit only the changes of the request
 GRA-MODEL-3 SHOULD: If capabilities claim strong consistency, concurrent operations behave as if they ran one after the

@@ -22,7 +22,7 @@ GRA-DIALECT-6 MUST: A `dialect` that is not a string is refused with BAD_REQUEST
 GRA-DIALECT-7 SHOULD: A dialect of the protocol is not served if capabilities do not list it.
   from SPECIFICATION 7.3.2, R23
   hint: list the dialect, or answer NOT_SUPPORTED to it
-GRA-DIALECT-8 SHOULD: `dialect` may be left out where only one is listed.
+GRA-DIALECT-8 SHOULD: If capabilities list only one dialect, `dialect` may be left out.
   from SPECIFICATION 7.3.2
   hint: use the one dialect that you list if `dialect` is missing
 """

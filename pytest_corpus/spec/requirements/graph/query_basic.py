@@ -30,7 +30,8 @@ GRA-QUERY-8 MUST: A missing `text`, or an argument of the wrong type, is refused
 GRA-QUERY-9 SHOULD: A query whose parameter is not given is refused or finds nothing.
   from SPECIFICATION 7.3.2, SPECIFICATION 14.4, R119
   hint: refuse an unbound parameter with BAD_REQUEST, or treat it as null; do not drop its condition
-GRA-QUERY-10 MUST: A query longer than the stated `max_query_length` is refused with BAD_REQUEST, a shorter one is not.
+GRA-QUERY-10 MUST: A query longer than the stated `max_query_length` is refused with BAD_REQUEST; a shorter query is
+    not.
   from SPECIFICATION 7.2, BEHAVIORAL_CONFORMANCE 6.7, R23
   hint: refuse only more than max_query_length, with BAD_REQUEST, before the database is asked
 GRA-QUERY-11 MUST: The records of an ordered query come in that order.
@@ -39,8 +40,8 @@ GRA-QUERY-11 MUST: The records of an ordered query come in that order.
 GRA-QUERY-12 SHOULD: If a result names a dialect or a namespace, it is the one that was asked for.
   from SPECIFICATION 7.3.2, SCHEMA 4.4.2
   hint: return the dialect and the namespace of the request, or leave them out
-GRA-QUERY-13 MUST: Where a timeout of queries is claimed, `timeout_ms` is accepted; a value that is not a number is
-    refused.
+GRA-QUERY-13 MUST: If capabilities claim a timeout of queries, `timeout_ms` is accepted, and a value that is not a
+    number is refused.
   from SPECIFICATION 6.2, R23, R118
   hint: accept `timeout_ms`, a duration and not an epoch time, or do not claim it
 GRA-QUERY-19 SHOULD: If the provider does not answer, a query with `timeout_ms` ends with an error at most a second
@@ -100,7 +101,7 @@ GRA-TRAV-13 SHOULD: A traversal returns each node and each relationship once, an
 GRA-TRAV-14 SHOULD: Without `max_depth` and `direction` a traversal takes one step along outgoing edges.
   from SPECIFICATION 4.2.6, R42; needs supports_traversal
   hint: use 1 if max_depth is missing, and OUTGOING if direction is missing
-GRA-TRAV-15 MUST: Where path queries are claimed, a traversal gives `paths`, or a query returns a path.
+GRA-TRAV-15 MUST: If capabilities claim path queries, a traversal gives `paths`, or a query returns a path.
   from R23, R42, R118; needs supports_path_queries
   hint: return in `paths` the ids along each path of a traversal, or do not claim supports_path_queries
 GRA-TRAV-16 SHOULD: A `max_depth` below 1, or a `direction` other than OUTGOING, INCOMING and BOTH, is refused with

@@ -23,7 +23,8 @@ LLM-COMPLETE-6 MUST: An optional argument with a valid value is accepted. If cap
 LLM-COMPLETE-7 SHOULD: `model` may be left out.
   from SPECIFICATION 8.3
   hint: use a default model if none is named, in `complete`, `stream` and `count_tokens`
-LLM-COMPLETE-8 MUST: `finish_reason` is "length" if `max_tokens` cut the text, and not if there was room left.
+LLM-COMPLETE-8 MUST: `finish_reason` is "length" if `max_tokens` cut the text, and is not "length" if there was room
+    left.
   from SPECIFICATION 8.2, R129
   hint: pass the provider's reason on; return "length" only if the text was cut
 LLM-COMPLETE-9 MUST: `finish_reason` names a tool call only if the answer has one.
@@ -51,10 +52,10 @@ LLM-MODEL-3 MUST: `stream` refuses an unknown model with BAD_REQUEST, NOT_SUPPOR
 LLM-MODEL-4 SHOULD: The refusal of an unknown model names it in `details.model`.
   from ERRORS 6.1
   hint: add the model name from the request to `details`, unchanged
-LLM-CONTEXT-1 MUST: A prompt beyond the stated context window is refused with BAD_REQUEST by `complete`.
+LLM-CONTEXT-1 MUST: `complete` refuses a prompt beyond the stated context window with BAD_REQUEST.
   from BEHAVIORAL_CONFORMANCE 6.7, ERRORS 6.1, R12
   hint: count all messages and refuse, or map the provider's refusal to BadRequest; do not cut
-LLM-CONTEXT-2 MUST: A prompt beyond the stated context window is refused with BAD_REQUEST by `stream`.
+LLM-CONTEXT-2 MUST: `stream` refuses a prompt beyond the stated context window with BAD_REQUEST.
   from BEHAVIORAL_CONFORMANCE 6.7, ERRORS 6.1, R12; needs supports_streaming
   hint: count the prompt of `stream` too, before the first frame, with the check of `complete`
 LLM-CONTEXT-3 SHOULD: A prompt beyond the stated context window is reported as PromptTooLong, with `max_context_length`

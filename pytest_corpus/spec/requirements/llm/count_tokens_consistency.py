@@ -16,7 +16,7 @@ LLM-TOKENS-4 MUST: `count_tokens` refuses an unknown model with BAD_REQUEST, NOT
 LLM-TOKENS-5 MUST: `count_tokens` works for every model that capabilities list.
   from SPECIFICATION 4.2.6, R23; needs supports_count_tokens
   hint: give every model that you list a tokenizer, or an estimate
-LLM-TOKENS-6 MUST: A missing `text` or one that is not a string is refused with BAD_REQUEST.
+LLM-TOKENS-6 MUST: If `text` is missing or is not a string, the request is refused with BAD_REQUEST.
   from SPECIFICATION 8.3, R8; needs supports_count_tokens
   hint: check that `text` is there and a string before you split it
 LLM-TOKENS-7 SHOULD: The same text has the same number of tokens every time.

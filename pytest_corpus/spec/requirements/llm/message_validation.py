@@ -21,7 +21,7 @@ LLM-MSG-6 MUST: `name`, `tool_call_id` or `tool_calls` of the wrong type is refu
   hint: check the optional keys too: `name` and `tool_call_id` are strings, `tool_calls` is a list
 LLM-MSG-7 MUST: System, user and assistant messages are accepted.
   from SPECIFICATION 8.3, SCHEMA 4.1.2; needs supports_roles
-  hint: accept messages of these roles in turn, any number of them, or deny supports_roles
+  hint: accept any number of messages of these roles in turn, or deny supports_roles
 LLM-MSG-8 MUST: `stream` refuses the messages that `complete` refuses.
   from ERRORS 6.1; needs supports_streaming
   hint: check the messages of `stream` with the function that `complete` uses, before the first frame
@@ -32,7 +32,7 @@ LLM-MSG-10 MUST: `model` or `system_message` of the wrong type is refused with B
     wrong type may also be ignored.
   from SPECIFICATION 8.3, R8, R117
   hint: check that `model` and `system_message` are strings; do not convert them
-LLM-TOOLS-1 MUST: With `tool_choice` "required" a tool is called.
+LLM-TOOLS-1 MUST: With `tool_choice` "required", a tool is called.
   from BEHAVIORAL_CONFORMANCE 5.3, R23, R72; needs supports_tools, supports_tool_choice
   hint: pass `tool_choice` on to the provider, and return its `tool_calls`
 LLM-TOOLS-2 MUST: A tool call names one of the given tools, and its arguments are a JSON text.
@@ -50,13 +50,13 @@ LLM-TOOLS-5 MUST: If capabilities deny tools, a request with tools is either ans
 LLM-TOOLS-6 MUST: The result of a tool call is accepted as a message of role tool.
   from SPECIFICATION 8.3, SCHEMA 4.1.2, R112; needs supports_tools, supports_roles
   hint: accept role tool with `tool_call_id`, and read the name of an earlier call from its `function`
-LLM-TOOLS-7 SHOULD: With `tool_choice` "none" no tool is called.
+LLM-TOOLS-7 SHOULD: With `tool_choice` "none", no tool is called.
   from BEHAVIORAL_CONFORMANCE 5.3, R72; needs supports_tools, supports_tool_choice
   hint: leave the tools out of the provider's request if `tool_choice` is "none"
-LLM-TOOLS-8 MUST: No more tools are called at once than capabilities state.
+LLM-TOOLS-8 MUST: An answer does not call more tools at once than capabilities allow.
   from BEHAVIORAL_CONFORMANCE 6.7, R23, R72; needs supports_tools, supports_tool_choice
   hint: cut the calls to max_tool_calls_per_turn, and to one if supports_parallel_tool_calls is false
-LLM-TOOLS-10 SHOULD: With a `tool_choice` that names a tool, this tool is called.
+LLM-TOOLS-10 SHOULD: If `tool_choice` names a tool, this tool is called.
   from BEHAVIORAL_CONFORMANCE 5.3, R23, R72; needs supports_tools, supports_tool_choice
   hint: pass the object in tool_choice on to the provider, or offer only the named tool
 LLM-TOOLS-21 MUST: If capabilities claim the choice of tools, a request with `tool_choice` "auto" is answered.
@@ -65,7 +65,7 @@ LLM-TOOLS-21 MUST: If capabilities claim the choice of tools, a request with `to
 LLM-TOOLS-22 MUST: Each tool call has its own id, which is not empty.
   from SCHEMA 4.1.2; needs supports_tools, supports_tool_choice
   hint: pass the provider's ids on, or make one for each call, so that the tool's answer can name it
-LLM-TOOLS-9 SHOULD: With `tool_choice` "required" a stream reports a tool call.
+LLM-TOOLS-9 SHOULD: With `tool_choice` "required", a stream reports a tool call.
   from ERRORS 6.1, R23, R72; needs supports_tools, supports_tool_choice, supports_streaming
   hint: send `tool_calls` in a chunk of the stream (edition 1.1.0), as in a completion
 """

@@ -27,7 +27,7 @@ LLM-STREAM-8 SHOULD: If `complete` repeats its text at temperature 0, a stream a
     order.
   from SPECIFICATION 8.5, BEHAVIORAL_CONFORMANCE 6.2, R36; needs supports_streaming
   hint: send each token of a stream once and in order
-LLM-STREAM-9 MUST: Each chunk has the text that is new, not the text so far.
+LLM-STREAM-9 MUST: Each chunk has only the new text, not the whole text so far.
   from SPECIFICATION 4.2.3.3, SCHEMA 5.3, R129; needs supports_streaming
   hint: send only the text that earlier chunks did not have; it may be empty
 """

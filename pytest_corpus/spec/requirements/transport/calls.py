@@ -13,7 +13,7 @@ TRA-CALL-3 MUST: Each of 50 concurrent calls gets its own answer.
 TRA-CALL-4 MUST: After clients disconnect in the middle of a stream, the adapter still answers others.
   from SPECIFICATION 1.3, R75; needs remote, supports_streaming; for streaming
   hint: release locks, slots and connections in a `finally` around the stream
-TRA-CALL-5 SHOULD: If a client closes a stream early, the adapter stops working on it within a second.
+TRA-CALL-5 SHOULD: If a client closes a stream early, the adapter stops working on the stream within a second.
   from SPECIFICATION 1.3, R75; needs remote, provider, supports_streaming; for streaming
   hint: watch for the end of the connection, or for `cancel`, and cancel the call to the provider
 """

@@ -16,8 +16,8 @@ VEC-DELETE-4 MUST: A delete by ids leaves all other vectors as they are.
 VEC-DELETE-5 MUST: A delete by filter, where it is offered, removes every vector that meets the filter.
   from SPECIFICATION 9.2, R31, R131; needs supports_filters
   hint: remove all vectors that match the filter, without a limit such as top_k
-VEC-DELETE-6 MUST: A delete by filter keeps every vector that does not meet the filter. If `ids` are given too, it also
-    keeps every vector that they do not name.
+VEC-DELETE-6 MUST: A delete by filter keeps every vector that does not meet the filter. If `ids` are given too, every
+    vector that they do not name is kept as well.
   from SPECIFICATION 9.2, R31, R131, R138; needs supports_filters
   hint: use the filter code of `query`; missing `ids` do not mean all vectors
 VEC-DELETE-7 MUST: The count of a delete by ids is the number of vectors that it removed.

@@ -19,7 +19,8 @@ VEC-FILTER-5 MUST: Filters work for numbers and booleans as they do for strings.
 VEC-FILTER-6 MUST: A vector without the key, or without metadata, does not meet the filter.
   from SCHEMA 4.2.2, R31; needs supports_filters
   hint: treat a missing key, or missing metadata, as not equal
-VEC-FILTER-7 MUST: An operator in a filter is applied with its usual meaning, or refused; every match meets it.
+VEC-FILTER-7 MUST: An operator in a filter is applied with its usual meaning, or refused. Every match meets the
+    operator.
   from SCHEMA 4.2.2, R31; needs supports_filters
   hint: apply operators and lists exactly, or refuse the filter; do not skip a term
 VEC-FILTER-8 MUST: Where filters are denied, a query with a filter is refused with NOT_SUPPORTED; the filter is never

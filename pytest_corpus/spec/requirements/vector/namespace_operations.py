@@ -7,7 +7,7 @@ VEC-NS-1 MUST: A namespace that was created can be written to and read from.
 VEC-NS-2 MUST: A vector in one namespace is not found in another.
   from SPECIFICATION 9.1, SPECIFICATION 9.2, R138, R139
   hint: search only the vectors in the namespace of the query
-VEC-NS-3 MUST: Writing and deleting in one namespace leaves the same ids in another as they are.
+VEC-NS-3 MUST: Writing and deleting in one namespace does not change vectors with the same ids in another namespace.
   from SPECIFICATION 9.1, SPECIFICATION 9.2
   hint: key vectors by namespace and id together, in writes and deletes
 VEC-NS-4 MUST: Deleting a namespace removes all its vectors: they are not found again, not even in a new namespace of

@@ -51,7 +51,7 @@ VEC-QUERY-15 SHOULD: INDEX_NOT_READY says when to retry.
 VEC-QUERY-16 SHOULD: With `include_metadata` false the matches carry no metadata.
   from SPECIFICATION 9.2
   hint: leave the metadata out of each match, or empty, if include_metadata is false
-VEC-QUERY-17 SHOULD: `query_vector`, where it is given, is the vector of the query.
+VEC-QUERY-17 SHOULD: If `query_vector` is given, it is the vector of the query.
   from SPECIFICATION 9.2
   hint: return the vector of the request, not its normalized form, or leave query_vector out
 VEC-QUERY-18 SHOULD: If a match names a namespace, its vector is stored in this namespace.

@@ -11,7 +11,7 @@ VEC-UPSERT-2 MUST: Upserted vectors are found by the first query after the upser
 VEC-UPSERT-3 MUST: Every vector of a batch is stored, from the first to the last.
   from SPECIFICATION 12.5, R14
   hint: send the last, partly filled page of a batch to the backend too
-VEC-UPSERT-4 MUST: An upsert of a known id replaces the vector: the old one is gone, and the id is there once.
+VEC-UPSERT-4 MUST: An upsert of a known id replaces the vector: the old vector is gone, and the id exists once.
   from SPECIFICATION 4.2.6, SPECIFICATION 9.3
   hint: replace by id in storage and in the index: remove the old vector when you add the new one
 VEC-UPSERT-5 MUST: An upsert of a known id updates its metadata, in answers and for filters.
@@ -39,7 +39,7 @@ VEC-UPSERT-11 MUST: If a batch has a bad item, all other items are applied, or t
 VEC-UPSERT-12 MUST: Each failed item is reported with its `index` (under edition 1.0.0: its `id`) and its `error`.
   from SPECIFICATION 12.5, ERRORS 10, R14
   hint: report the item's position from 0 as `index`, and a class of the taxonomy or its code as `error`
-VEC-UPSERT-13 MUST: Ids are distinguished exactly: letter case, spaces and scripts count.
+VEC-UPSERT-13 MUST: Ids are distinguished exactly: letter case, spaces and scripts make a difference.
   from SCHEMA 4.2.2, R138
   hint: use the id unchanged: do not change its case or encoding, and do not strip it
 VEC-UPSERT-18 MUST: An id may be any text, not only a UUID.
@@ -63,8 +63,8 @@ VEC-UPSERT-19 SHOULD: Numbers with a fraction in `metadata` are doubles, whateve
 VEC-STATE-1 MUST: After any sequence of writes and deletes, queries find exactly the vectors that remain.
   from SPECIFICATION 4.2.6, SPECIFICATION 9.3
   hint: repeat the calls under `smallest story:`, and look for the id that is lost or not deleted
-VEC-STATE-2 MUST: If clients write and delete an id at once, queries find only whole vectors; afterwards they find the
-    last write, or nothing if a delete was last.
+VEC-STATE-2 MUST: If clients write and delete an id concurrently, queries find only complete vectors. Afterwards,
+    queries find the last write, or nothing if a delete was last.
   from SPECIFICATION 4.2.6, SPECIFICATION 9.3, R46; quiet
   hint: replace vector and metadata in one step, and after an await change only the ids of the request
 VEC-STATE-3 SHOULD: If capabilities claim strong consistency of reads after writes, concurrent operations on an id

@@ -32,7 +32,7 @@ WIR-JSON-2 MUST: A request that is written as JSON and read again is the same.
 WIR-SCHEMA-1 MUST: A request meets the schema of its component's request envelope, in an accepted edition.
   from SCHEMA 3.1, SCHEMA 6.3, SCHEMA 10.1, R18
   hint: send only `op`, `ctx` and `args`, without a version
-WIR-ARGS-1 MUST: The `args` of a request keep the documented rules of the operation.
+WIR-ARGS-1 MUST: The `args` of a request follow the documented rules of the operation.
   from SCHEMA 6.3, SPECIFICATION 8.3, SPECIFICATION 9.3, SPECIFICATION 10.3, SPECIFICATION 17.2
   hint: check the arguments as you build: required keys, sampling ranges, top_k of at least 1, finite vectors
 WIR-ARGS-2 MUST: The `args` of a request meet the schema of the operation's request.
