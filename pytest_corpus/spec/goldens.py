@@ -282,7 +282,7 @@ BRANCHES: Final[Mapping[str, str]] = {
     "success_batch": "total_tokens",
     "graph_batch": "success",
 }
-"""From a part of a file name to a key. If the name has this part, the golden uses the branch that requires the key."""
+"""A key for each part of a file name. If a name has the part, its golden uses the branch of a union with this key."""
 
 USUAL: Final = frozenset(("processed_count", "embeddings", "total_texts"))
 """If the file name selects no branch of a union, the golden uses the branch with one of these keys."""

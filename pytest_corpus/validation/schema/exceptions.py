@@ -85,7 +85,7 @@ class SchemaValidationError(Exception):
 
 
 def golden_path(golden: str) -> str:
-    """Return the path of a golden file for messages, relative to the working folder if it is inside."""
+    """Return the path of a golden file for messages, relative to the working folder if the file is inside."""
     path = folder("golden") / golden
     try:
         return path.relative_to(Path.cwd()).as_posix()

@@ -12,7 +12,7 @@ COM-DEADLINE-3 MUST: A stream whose deadline has passed is one DEADLINE_EXCEEDED
   hint: check the deadline before the first frame, and yield one DEADLINE_EXCEEDED error envelope
 COM-DEADLINE-4 MUST: If the budget of a call runs out during the call, the call ends promptly with DEADLINE_EXCEEDED.
   from BEHAVIORAL_CONFORMANCE 6.1, R17; needs provider, supports_deadline
-  hint: limit each provider call to the remaining budget, map its timeout, do not swallow asyncio.CancelledError
+  hint: limit each provider call to the remaining budget and map its timeout; do not swallow asyncio.CancelledError
 COM-DEADLINE-5 MUST: If the budget of a stream runs out during the stream, the stream ends promptly with
     DEADLINE_EXCEEDED.
   from BEHAVIORAL_CONFORMANCE 6.1, R17; needs provider, supports_deadline, supports_streaming; for streaming

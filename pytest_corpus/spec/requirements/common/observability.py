@@ -4,7 +4,7 @@ REQUIREMENTS = """
 COM-OBS-1 MUST: A call that succeeds is observed exactly once.
   from SPECIFICATION 6.4, BEHAVIORAL_CONFORMANCE 6.8, R19; needs metrics
   hint: call `observe` once in the outermost layer of every operation, `health` included, not once for each item
-COM-OBS-2 MUST: A call that fails is observed exactly once, refused and expired ones included.
+COM-OBS-2 MUST: A call that fails is observed exactly once, even if it was refused or its deadline had passed.
   from SPECIFICATION 6.4, BEHAVIORAL_CONFORMANCE 6.8, R19, R143; needs metrics
   hint: call `observe` in a `finally` that surrounds validation and the deadline check too
 COM-OBS-3 MUST: A stream is observed exactly once, whatever its outcome.
@@ -34,7 +34,7 @@ COM-OBS-10 MUST: An observation has `deadline_bucket` if, and only if, a deadlin
   hint: set `deadline_bucket` if there is a deadline, even an expired one, and omit the key otherwise
 COM-OBS-11 MUST: A stream counts `count_stream_final_outcome` exactly once, whatever its outcome.
   from BEHAVIORAL_CONFORMANCE 6.2, ERRORS 6.1, R19; needs metrics, supports_streaming; for llm, graph
-  hint: count the outcome at the end of the stream, in one `finally` that refusals pass too, not for each chunk
+  hint: count the outcome once, in one `finally` at the end of the stream; refused streams must reach it too
 COM-OBS-12 MUST: Metrics are reported with the arguments of the interface, by keyword.
   from SPECIFICATION 6.4; needs metrics
   hint: call observe(component=, op=, ms=, ok=, code=, extra=) and counter(component=, name=, value=, extra=)

@@ -146,7 +146,7 @@ COM-NUM-6 MUST: An integer of more than 32 bits is used with its true value, or 
   hint: check the range of an integer before a client with 32-bit fields gets it
 COM-CONC-1 MUST: Calls that run at the same time do not disturb each other.
   from SPECIFICATION 1.3, R148; quiet
-  hint: keep the state of a call in local variables, not in the adapter object, across every await
+  hint: keep the state of a call in local variables; other calls can change the adapter object during an await
 COM-CONC-2 SHOULD: Concurrent calls beyond `concurrency` are carried out, or refused with RESOURCE_EXHAUSTED or
     UNAVAILABLE.
   from SPECIFICATION 12.6, SPECIFICATION 12.1; quiet

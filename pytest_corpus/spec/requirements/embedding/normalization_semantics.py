@@ -27,7 +27,7 @@ EMB-NORM-8 MUST: A normalized vector has the direction of the plain vector of th
   hint: multiply all components by the same positive number; do not centre the vector or change signs
 EMB-NORM-9 MUST: A missing `normalize` means false, and false is always accepted.
   from SPECIFICATION 10.3
-  hint: treat a missing `normalize` as false, and refuse it as not supported only if it is true
+  hint: treat a missing `normalize` as false; refuse `normalize` as not supported only if it is true
 EMB-NORM-10 SHOULD: If capabilities say that the source normalizes, vectors have unit norm even without `normalize`.
   from BEHAVIORAL_CONFORMANCE 6.4, R23; needs normalizes_at_source
   hint: claim normalizes_at_source only if the provider always normalizes, not if you do it

@@ -82,7 +82,7 @@ GRA-BULK-5 MUST: `filter` is applied on every page, or refused permanently.
 GRA-BULK-6 MUST: A `limit`, `cursor` or `filter` of the wrong type is refused with BAD_REQUEST.
   from SPECIFICATION 17.2, R8; needs supports_bulk_ops
   hint: check that limit is an integer, cursor a string and filter an object before use
-GRA-BULK-7 SHOULD: A `cursor` that was never given out is refused with BAD_REQUEST.
+GRA-BULK-7 SHOULD: A `cursor` that the adapter never returned is refused with BAD_REQUEST.
   from SPECIFICATION 11.5; needs supports_bulk_ops
   hint: refuse a cursor that you cannot decode or did not return; do not start again
 GRA-BULK-8 SHOULD: A `limit` below 1 is refused with BAD_REQUEST.

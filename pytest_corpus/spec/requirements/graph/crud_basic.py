@@ -7,7 +7,7 @@ GRA-NODE-1 MUST: A node that was upserted is read back with its labels and prope
 GRA-NODE-2 MUST: Upserting a node again updates it: one node has that id, with the new values.
   from SPECIFICATION 4.2.6
   hint: overwrite labels and properties of a known id; a write is a replay only if it repeats an idempotency key
-GRA-NODE-3 MUST: Every node of a request is written, whatever its place.
+GRA-NODE-3 MUST: Every node of a request is written, whatever its position.
   from SPECIFICATION 4.2.6, SPECIFICATION 12.5, R14, R138
   hint: write all of `nodes`; if you split a request, include its last part
 GRA-NODE-4 MUST: The result of `upsert_nodes` is null, ids, or an object whose counts and `failures` match the schema.
@@ -30,7 +30,7 @@ GRA-NODE-8 MUST: NaN and infinities in properties, at any depth, are refused wit
   hint: check math.isfinite of every number in properties, inside lists and objects, in batches too
 GRA-NODE-9 MUST: Strings, integers, floats and booleans in properties are read back as they were written.
   from SPECIFICATION 7.3.1, SPECIFICATION 4.1, R128, R138
-  hint: store text whole as UTF-8, numbers as 64 bits, booleans as booleans, and names with their case
+  hint: store text whole as UTF-8, numbers as 64 bits, booleans as booleans, and names in their letter case
 GRA-NODE-10 MUST: Lists and objects in properties are read back as they were written, or refused.
   from SPECIFICATION 7.3.1, SPECIFICATION 17.2
   hint: refuse a node if you cannot store one of its values; do not drop the value or turn it into text
@@ -51,7 +51,7 @@ GRA-EDGE-2 MUST: The properties of an edge are read back as they were written.
   hint: store every property of an edge with its own type, booleans included
 GRA-EDGE-3 MUST: Upserting an edge again updates it: one edge has that id, with the new values.
   from SPECIFICATION 4.2.6
-  hint: look edges up by id, and replace a known one with its ends and label, or refuse other ends
+  hint: look edges up by id; replace a known edge with its new ends and label, or refuse new ends
 GRA-EDGE-4 MUST: If an edge is refused because one of its nodes does not exist, the error is VertexNotFound or
     BadRequest.
   from ERRORS 6.4, R12
@@ -77,7 +77,7 @@ GRA-EDGE-9 MUST: Every edge of a request is written, including edges with differ
 GRA-EDGE-10 MUST: NaN and infinities in the properties of an edge are refused with the whole request, or reported for
     that edge.
   from SPECIFICATION 4.1, R34, R45
-  hint: check math.isfinite of every number in properties of edges, as in those of nodes
+  hint: check math.isfinite of every number in properties of edges, as in properties of nodes
 GRA-DELETE-1 MUST: `delete_nodes` by ids removes these nodes and no others.
   from SPECIFICATION 4.2.6, SPECIFICATION 7.3.1, R138
   hint: go through all ids, and compare whole ids, not their beginnings

@@ -43,7 +43,7 @@ GRA-QUERY-12 SHOULD: If a result names a dialect or a namespace, it is the one t
 GRA-QUERY-13 MUST: If capabilities claim a timeout of queries, `timeout_ms` is accepted, and a value that is not a
     number is refused.
   from SPECIFICATION 6.2, R23, R118
-  hint: accept `timeout_ms`, a duration and not an epoch time, or do not claim it
+  hint: accept `timeout_ms` as a duration, not as an epoch time; otherwise do not claim it
 GRA-QUERY-19 SHOULD: If the provider does not answer, a query with `timeout_ms` ends with an error at most a second
     after this time.
   from SPECIFICATION 7.3.2, SPECIFICATION 14.4, R69; needs provider
@@ -90,7 +90,7 @@ GRA-TRAV-10 MUST: Cycles and several ways to a node do not disturb a traversal.
 GRA-TRAV-11 MUST: A traversal from a start node that does not exist is refused with VertexNotFound or BadRequest, or
     reaches nothing.
   from ERRORS 6.4, R12; needs supports_traversal
-  hint: look start nodes up; if one is missing, raise VertexNotFound or return nothing, but do not invent it
+  hint: look start nodes up; if one is missing, raise VertexNotFound or return nothing; do not invent a node
 GRA-TRAV-12 MUST: A traversal is refused with BAD_REQUEST if an argument has the wrong type.
   from SPECIFICATION 17.2, R8; needs supports_traversal
   hint: check start_nodes, max_depth and direction before use; do not replace a wrong value by a default

@@ -15,5 +15,5 @@ GRA-SCHEMA-4 SHOULD: `get_schema` shows no values of properties.
   hint: describe properties by name and type; leave out examples
 GRA-SCHEMA-5 MUST: If DDL is claimed, statements that make and drop an index are carried out, and change no data.
   from BEHAVIORAL_CONFORMANCE 5.2, R23, R96
-  hint: claim DDL only if statements of the dialect reach the database, and check what an index does to nodes
+  hint: claim DDL only if statements of the dialect reach the database, and if an index changes no nodes
 """

@@ -33,7 +33,7 @@ VEC-LIMIT-2 MUST: A batch of more than `max_batch_size` vectors is refused with 
 VEC-LIMIT-3 MUST: If a batch is too large, nothing of it is stored.
   from ERRORS 6.3, R14, R15
   hint: compare the size before the first vector is stored; do not cut the batch
-VEC-LIMIT-4 MUST: `top_k` of `max_top_k` is served.
+VEC-LIMIT-4 MUST: A query with a `top_k` of `max_top_k` is carried out.
   from SPECIFICATION 9.3, BEHAVIORAL_CONFORMANCE 6.7, R23
   hint: refuse only a top_k larger than max_top_k
 VEC-LIMIT-5 MUST: `top_k` beyond `max_top_k` is refused with BAD_REQUEST, in a batch of queries too.

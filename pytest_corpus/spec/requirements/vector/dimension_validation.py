@@ -4,7 +4,7 @@ REQUIREMENTS = """
 VEC-DIM-1 MUST: If an upserted vector has another dimension than its namespace, the upsert is refused, or the item
     reported, with DIMENSION_MISMATCH.
   from SPECIFICATION 9.3, ERRORS 6.3, R12
-  hint: compare len(vector) with the dimensions of the namespace, longer or shorter, and raise DimensionMismatch
+  hint: raise DimensionMismatch if len(vector) is larger or smaller than the dimensions of the namespace
 VEC-DIM-2 MUST: A query whose vector has another dimension than its namespace is refused with DIMENSION_MISMATCH.
   from SPECIFICATION 9.3, ERRORS 6.3, R12
   hint: compare the length of a query vector before you search; neither cut nor pad it

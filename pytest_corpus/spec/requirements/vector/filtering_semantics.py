@@ -9,7 +9,7 @@ VEC-FILTER-2 MUST: The filter applies before the cut to `top_k`.
   hint: filter first, then take the best top_k; fetching a few more than top_k is not enough
 VEC-FILTER-3 MUST: All terms of a filter must hold.
   from SCHEMA 4.2.2, R31; needs supports_filters
-  hint: exclude a vector if one term does not match: terms are joined by and, not by or
+  hint: exclude a vector if one term does not match: terms are joined by AND, not by OR
 VEC-FILTER-4 MUST: A filter that no vector meets gives no matches.
   from SPECIFICATION 9.3, R31; needs supports_filters
   hint: return an empty list if nothing matches; do not ignore the filter, and do not refuse

@@ -71,7 +71,7 @@ VEC-SCORE-3 MUST: In a dot product namespace the vector with the largest product
   hint: sort by the product of the vectors, not normalized and with its sign, the largest first
 VEC-SCORE-4 MUST: A better match has a higher `score`, whatever the metric.
   from SPECIFICATION 9.4, SCHEMA 4.2.2, R30
-  hint: return a score that rises with quality, for a distance d for example 1 / (1 + d)
+  hint: return a score that rises with quality, for example 1 / (1 + d) for a distance d
 VEC-SCORE-5 MUST: A better match has a lower `distance`, whatever the metric.
   from SPECIFICATION 9.4, SCHEMA 4.2.2, R30
   hint: return a distance that falls with quality, for example 1 - cosine, or the negated product

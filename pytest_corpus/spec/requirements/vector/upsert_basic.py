@@ -16,14 +16,15 @@ VEC-UPSERT-4 MUST: An upsert of a known id replaces the vector: the old vector i
   hint: replace by id in storage and in the index: remove the old vector when you add the new one
 VEC-UPSERT-5 MUST: An upsert of a known id updates its metadata, in answers and for filters.
   from SPECIFICATION 4.2.6
-  hint: replace the metadata of a known id, and the index that filters use, along with its vector
+  hint: when a known id is written, replace its vector, its metadata, and its entries in the index for filters
 VEC-UPSERT-6 MUST: Strings, numbers and booleans of `metadata` come back as they were written, and so do their keys.
   from SCHEMA 4.2.2, SPECIFICATION 4.1, SPECIFICATION 9.2, R128, R138
-  hint: store metadata as JSON in UTF-8, with numbers and booleans of their own type
+  hint: store metadata as JSON in UTF-8; do not turn numbers and booleans into text
 VEC-UPSERT-7 MUST: The counts are true: stored items and failed items add up to the batch.
   from SPECIFICATION 12.5, R14
   hint: count every stored item, known ids included, and every failed item
-VEC-UPSERT-8 MUST: An item without `id`, with an empty one or without `vector` is refused, or reported as failed.
+VEC-UPSERT-8 MUST: If `id` of an item is missing or empty, or `vector` is missing, the item is refused, or reported as
+    failed.
   from SCHEMA 4.2.2, ERRORS 10, R14, R69
   hint: check each item for `id` and `vector`; do not invent an id or silently skip an item
 VEC-UPSERT-9 MUST: An item with a field of the wrong type is refused with BAD_REQUEST, or reported as failed.
@@ -45,7 +46,8 @@ VEC-UPSERT-13 MUST: Ids are distinguished exactly: letter case, spaces and scrip
 VEC-UPSERT-18 MUST: An id may be any text, not only a UUID.
   from SCHEMA 4.2.2, SPECIFICATION 9.2
   hint: if the backend accepts only UUIDs, map each id to a UUIDv5 and store the original for answers
-VEC-UPSERT-14 MUST: An item that names a `namespace` is stored there, refused or reported, never lost.
+VEC-UPSERT-14 MUST: An item that names a `namespace` is stored in this namespace, refused, or reported as failed; it is
+    never lost.
   from SCHEMA 4.2.2, R14
   hint: store an item under the namespace that it names, or refuse it; do not skip it
 VEC-UPSERT-15 SHOULD: Null and lists in `metadata` come back as they were written.

@@ -25,7 +25,7 @@ WIR-CTX-2 SHOULD: A `deadline_ms` is a point in time in milliseconds since the e
   hint: add the budget to the current time: `int(time.time() * 1000) + budget_ms`
 WIR-JSON-1 MUST: A request can be written as UTF-8 JSON, with finite numbers and integers of 64 bits.
   from SCHEMA 6.3, SPECIFICATION 4.1, SPECIFICATION 4.2.1, R34
-  hint: convert dates, bytes, sets, decimals and arrays of libraries before they go into the envelope
+  hint: convert dates, bytes, sets, decimals and library arrays before they go into the envelope
 WIR-JSON-2 MUST: A request that is written as JSON and read again is the same.
   from SCHEMA 6.3
   hint: write every key of an object as a string, because JSON has no other keys
@@ -37,7 +37,7 @@ WIR-ARGS-1 MUST: The `args` of a request follow the documented rules of the oper
   hint: check the arguments as you build: required keys, sampling ranges, top_k of at least 1, finite vectors
 WIR-ARGS-2 MUST: The `args` of a request meet the schema of the operation's request.
   from SCHEMA 2.2, SCHEMA 4, R42
-  hint: give each argument the type that the schema of the operation's request asks for
+  hint: give each argument the type that the operation's request schema demands
 WIR-ARGS-3 SHOULD: A request carries `messages` rather than `prompt`, and `vector` rather than `text`.
   from SPECIFICATION 8.3, SPECIFICATION 9.2, SCHEMA 6.3
   hint: send a prompt as one message of role user, and a query as a vector, not as text
