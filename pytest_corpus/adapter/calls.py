@@ -160,7 +160,7 @@ def cut_off_fault(exchange: Exchange) -> CallFault:
 
 
 def was_sending_at_limit(exchange: Exchange, limit: float) -> bool:
-    """True if frames of a stream arrived in the second half of the time limit, so it did not hang."""
+    """True if frames of a stream arrived in the second half of the time limit, so the stream did not hang."""
     return exchange.streaming and bool(exchange.frames) and exchange.frames[-1].at_s > limit / 2
 
 
@@ -168,7 +168,7 @@ AGAIN = "; the answer to a short request goes on for ever, too"
 
 
 def is_still_sending(exchange: Exchange) -> bool:
-    """True if the suite stopped reading a stream that still sent frames. It may be a long stream, and not endless."""
+    """True if the suite stopped reading a stream that still sent frames. The stream may be long instead of endless."""
     fault = exchange.fault
     if fault is None or not exchange.streaming:
         return False
@@ -176,7 +176,7 @@ def is_still_sending(exchange: Exchange) -> bool:
 
 
 def is_steady(exchange: Exchange, limit: float) -> bool:
-    """True if frames arrived steadily up to the limit. Then neither the adapter nor the machine paused."""
+    """True if frames arrived steadily up to the limit, so the adapter and the machine did not pause."""
     times = [0.0, *(frame.at_s for frame in exchange.frames), limit]
     return max(after - before for before, after in pairwise(times)) < limit / 4
 
@@ -206,7 +206,7 @@ def timeout_fault(late: TimeLimit, limit: float) -> CallFault:
 
 
 def read_frame(data: bytes, at_s: float) -> Frame:
-    """Return the frame of an answer that came after `at_s` seconds. All transports use this one reader.
+    """Return the frame in `data`, which arrived after `at_s` seconds. All transports use this one reader.
 
     Non-finite numbers and lone surrogates are kept, because other requirements judge them; an integer beyond the range
     of a double counts as infinite.

@@ -74,10 +74,10 @@ class Exchange:
         secrets: the texts that may not reappear in any output, by name.
         limited: True if the call had less time than the call limit.
         frames: the frames that came back; a unary call has at most one.
-        until: the time on the monotonic clock after which nothing belongs to the call.
+        until: the time on the monotonic clock after which no report belongs to the call.
         started: the time at which a unary call was sent, on the same clock.
         observed: all other observations of the call.
-        record: the transcript's record of the calls sent together, and the index of this call among them.
+        record: the record of the test in the transcript, and the number of the call in it; None without them.
         origin: the test that made the call, if reports may come after the test.
         own: True if a retryable error is the adapter's own answer, because a plain call worked at that time (R114).
         findings: the findings of the audit, after the audit; None while more reports may come.

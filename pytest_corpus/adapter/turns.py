@@ -64,7 +64,7 @@ class Turns:
         self._owner = threading.get_ident()
 
     def give_turn(self) -> None:
-        """Let another body run. If the wait of this thread was interrupted, it has no turn, and nothing happens."""
+        """Let another body run. Do nothing in a thread without a turn: its wait for the turn was interrupted."""
         if self._owner == threading.get_ident():
             self._owner = None
             self._lock.release()

@@ -41,7 +41,7 @@ class Budget:
         return {kind: most for kind, most in given.items() if most is not None}
 
     def share(self, number: int, of: int, *, used: Spending | None = None) -> Budget:
-        """Return the share of one of `of` processes in the remaining budget; `number` is its index, from 0."""
+        """Divide the remaining budget among `of` processes, and return the share of process `number`, from 0."""
         gone = {"calls": used.calls, "tokens": used.tokens} if used else {}
         left = {kind: max(0, most - gone.get(kind, 0)) for kind, most in self.limits.items()}
         return Budget(**{kind: most // of + (number < most % of) for kind, most in left.items()})

@@ -82,7 +82,7 @@ class NotScored(Exception):
 class Sample:
     """One answer of a case with its verdict, or the reason why there is no answer.
 
-    The latency is in milliseconds, of the last attempt only.
+    Only the last attempt counts for the latency, which is in milliseconds.
     """
 
     status: str
@@ -98,7 +98,7 @@ class Sample:
     attempts: int = 0
     from_cache: bool = False
     extra: bool = False
-    """True if the sample was requested only because earlier ones did not decide the case; rates leave it out."""
+    """True if the sample was requested only because earlier samples did not decide the case. Rates ignore it."""
 
     scores: Mapping[str, float] = field(default_factory=lambda: NO_SCORES)
     cost: float | None = None

@@ -19,7 +19,7 @@ from pytest_corpus.reports.reading import ReportError, read_report
 from pytest_corpus.spec.transports import CONNECTION
 
 EXIT_CODES = {0: FINE, 1: FINDINGS, 2: USAGE, 4: USAGE, 5: USAGE}
-"""The command's exit code for each exit code of pytest. After 2 and 5 nothing was verified. Other codes stay."""
+"""The command's exit code for each exit code of pytest. After 2 and 5 nothing was verified. Other codes are kept."""
 
 UNPROVEN = 3  # the exit code if pytest succeeded, but no attestation shows that the suite ran
 _PYTEST_INTERRUPTED = 2  # pytest's exit code after Ctrl-C or an error in the collection
@@ -29,7 +29,7 @@ _DISABLED_PLUGINS = ("-p", "no:cacheprovider", "-p", "no:asyncio", "-p", "no:ran
 
 
 def settings_arguments(folder: Path) -> list[str]:
-    """Return arguments for a pytest run in the current folder that reads settings and tests from an empty folder."""
+    """Return arguments for pytest: it runs in the current folder, but takes settings and tests from an empty folder."""
     settings = folder / "pytest.ini"
     settings.write_text("[pytest]\n", encoding="utf-8")
     return ["-c", str(settings), f"--rootdir={Path.cwd()}", "-p", _plugin_name(), *_DISABLED_PLUGINS]

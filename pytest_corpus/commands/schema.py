@@ -119,7 +119,7 @@ def _lint(given: argparse.Namespace) -> int:
 
 
 def _resolve_references(schemas: SchemaRegistry, document: dict[str, Any]) -> dict[str, Any]:
-    """Return a schema with all schemas that it refers to in its ``$defs``, by ``$id`` (JSON Schema Core 9.3)."""
+    """Return a schema whose ``$defs`` contain each schema that it refers to, by ``$id`` (JSON Schema Core 9.3)."""
     found: dict[str, dict[str, Any]] = {document["$id"]: document}
     waiting = [document]
     while waiting:

@@ -138,7 +138,7 @@ def _size_of(source: BinaryIO) -> int | None:
 
 
 def _find_hint(begin: bytes, sse: bool, report: StreamReport) -> str:
-    """Return a probable cause of the errors, by the first bytes of the stream; empty if there is none."""
+    """Return a probable cause of the errors, from the first bytes of the stream; empty if no cause is known."""
     looks_like_sse = begin.removeprefix(BOM).lstrip().startswith(_SSE_FIELDS)
     if not sse and looks_like_sse:
         return "this looks like server-sent events; if it is, say --sse"

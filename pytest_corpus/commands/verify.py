@@ -99,7 +99,7 @@ def _missing_proof(given: argparse.Namespace, attestations: Sequence[dict[str, A
 
 
 def _pytest_arguments(given: argparse.Namespace, folder: Path) -> list[str]:
-    """Return arguments for a pytest run in the current folder that reads settings and tests from an empty folder."""
+    """Return arguments for pytest: it runs in the current folder, but takes settings and tests from an empty folder."""
     found = settings_arguments(folder)
     use_connection(folder, given.header)
     found += [f"--corpus-adapter={spec}" for spec in given.adapters or [EMBEDDED]]

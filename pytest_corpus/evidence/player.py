@@ -58,7 +58,7 @@ class Player(Source):
             self.diverged = "the transcript does not have this test"
 
     def end_test(self) -> str:
-        """Return the reason why the test cannot be judged; empty if it used exactly the complete recording."""
+        """Return the reason why the test cannot be judged; empty if the test used exactly what is recorded."""
         if left := self._recordings[0].remaining:
             self.diverged = self.diverged or f"the transcript has {left} more exchanges than this test asks for"
         return self.diverged

@@ -20,7 +20,7 @@ FORMAT = "1.0"
 SCHEMA = "transcript/transcript"
 
 PARTS = {"handle": "Call", "handle_stream": "Call", "together": "Together", "raw": "Raw"}
-"""The name of the schema's definition for an exchange, by its entry point."""
+"""Maps an entry point to the name of the schema definition for its exchanges."""
 
 MOST_LINES = 150_000
 """The largest number of lines in a transcript; a run of all components has about 10,000."""

@@ -65,7 +65,7 @@ def describe_difference(entry: Mapping[str, Any]) -> str:
 
 
 def label_of(section: Section) -> str:
-    """Return the label of a bundle's run: the name of the variant, if it has one, and of the provider."""
+    """Return the label of a bundle's run: the name of the variant (if there is one) and the name of the provider."""
     return f"{section.get('variant', '')} {section['provider']}".lstrip()
 
 

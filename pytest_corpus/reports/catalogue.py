@@ -129,7 +129,7 @@ COUNTER, OBSERVE = "the keyword arguments of metrics.counter", "the keyword argu
 
 
 def _read_messages(golden: Golden) -> tuple[Any, ...]:
-    """Return the documents of a golden; without a file they are generated from the schemas."""
+    """Return the documents of a golden. If its file is missing, the documents are generated from the schemas."""
     path = resources.folder("golden") / golden.file
     if path.is_file():
         text = path.read_text("utf-8")

@@ -316,7 +316,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9_.#:/+-]{1,80}")
 class CISystem(NamedTuple):
     """A CI system.
 
-    `sign` is the environment variable that shows that it runs; `url` is a template for the address of the run. `run`
+    `sign` is the environment variable that identifies the system; `url` is a template for the address of the run. `run`
     and `commit` are the variables with the id of the run and the commit.
     """
 

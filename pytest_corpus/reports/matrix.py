@@ -36,7 +36,7 @@ class MixedVersions(PlainError):
 def build_matrix(
     reports: Sequence[tuple[str, Document]], *, allow_mixed: bool = False, links: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Return the matrix of reports, which are pairs of a file name and a document; `links` are their paths.
+    """Return the matrix of reports, which are pairs of a file name and a document; `links` are the paths of the files.
 
     Raises:
         MixedVersions: the reports have different catalogue versions, and `allow_mixed` is false.

@@ -21,7 +21,7 @@ RAISED = re.compile(
 )  # a position in a file below the current folder
 DECLARED = re.compile(r"([A-Za-z_][\w.]*):[A-Za-z_][\w.]*")
 DEFAULT_FILE = "pyproject.toml"
-"""The file of a result if neither an exception nor the adapter's name provides one."""
+"""The file of a result if the file is not known from an exception or from the adapter's name."""
 
 
 def render(document: view.Document, evidence: Sequence[Finding] = ()) -> str:

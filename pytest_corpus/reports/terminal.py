@@ -1,6 +1,6 @@
 """The summary of a run for the terminal: numbers, one line per violated requirement, and the verdict.
 
-Violations are in the order of repair: MUSTs first, then those that block or fail the most.
+Violations are in the order of repair: MUSTs first, then violations that block many requirements or fail many tests.
 """
 
 from collections import Counter
@@ -152,7 +152,7 @@ FEW = 8  # a partial run lists each requirement of a component if there are at m
 
 
 def limit_to_run_part(verdict: Verdict) -> tuple[Verdict, list[str]]:
-    """Return the verdict of a partial run for the requirements that ran, and the ids of other violated ones."""
+    """Limit a partial run's verdict to the requirements that ran; return it, and the ids of other violated ones."""
     parts, others = [], []
     for part in verdict.components if verdict.gaps else ():
         ran = [status for status in part.statuses if status.tests]

@@ -39,7 +39,7 @@ STATUS_SIGNS = dict(zip(STATUSES, "✓✗≈?-", strict=True))
 
 
 def received_sentence(got: str, path: str) -> tuple[str, str]:
-    """Return the received value as text, and its path; the path is empty if the text already begins with it."""
+    """Return the received value as text, and its path; the path is empty if the text already begins with the path."""
     return (
         (f"{path} {got}", "") if path and got.startswith(("is ", "must ", "fits ")) else (got or "something else", path)
     )

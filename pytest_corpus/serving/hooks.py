@@ -40,7 +40,7 @@ class HookClient:
         task.add_done_callback(self._late.discard)
 
     async def post(self, url: str, path: str, body: bytes) -> bytes:
-        """Post `body` to `path` below `url` and return the answer. Raises OSError, EOFError or ValueError if none
+        """Post `body` to `path` below `url` and return the answer. Raises OSError, EOFError or ValueError if no answer
         arrived.
         """
         parts = urlsplit(url)

@@ -13,7 +13,7 @@ _WRITTEN = re.compile(r"(?P<number>[0-9]{1,3})/(?P<of>[0-9]{1,3})")
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """One of `of` shards; `number` is its number, from 1."""
+    """Part `number` (from 1) of something that is divided into `of` parts."""
 
     number: int
     of: int

@@ -49,7 +49,7 @@ class Status:
 
     @property
     def runs(self) -> tuple[int, int]:
-        """The number of passed repetitions and the number of all; (0, 0) if no repetition was decisive."""
+        """The number of passed repetitions and the number of all repetitions; (0, 0) if no repetition was decisive."""
         rounds: dict[int, bool] = {}
         for record in self.tests:
             if record.repetition and record.outcome in ("satisfied", "violated"):
@@ -197,7 +197,7 @@ def counting_levels(level: str) -> tuple[str, ...]:
 
 
 def worst_verdict(verdicts: Iterable[str]) -> str:
-    """Return the worst of the components' verdicts; partial without any component."""
+    """Return the worst of the components' verdicts; "partial" if there is no component."""
     return max(verdicts, key=VERDICTS.index, default="partial")
 
 

@@ -1,4 +1,4 @@
-"""The time limit for closing, and a list of the leftovers if closing takes longer."""
+"""The time limit for closing, and the names of what an adapter leaves running after that time."""
 
 import sys
 import threading

@@ -1,7 +1,7 @@
 """One event loop for an adapter's whole life, in a separate thread.
 
-A timeout inside the loop could not end a call that blocks the loop. With a separate thread, the suite can abandon
-both.
+A timeout inside the loop could not end a call that blocks the loop. With a separate thread, the suite can abandon the
+call and the loop.
 """
 
 import asyncio

@@ -84,7 +84,7 @@ class LateReports:
             self._wait_until("backlog", lambda: first.is_complete, first.ended + LATEST_S, PATIENCE)
 
     def _wait_for_reports(self, call: Observed) -> None:
-        """Wait for the required reports of a call, and for its optional reports if reports do not name their calls."""
+        """Wait for required reports of a call. If reports do not name their calls, wait for optional reports, too."""
         for kind in (OBSERVATION, OUTCOME):
             if not call.is_missing(kind):
                 continue

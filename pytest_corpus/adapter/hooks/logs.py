@@ -47,7 +47,7 @@ class Tee:
 class LogTap:
     """A context manager that collects every log record and all printed text.
 
-    It listens behind the filters of loggers, so it also gets records of loggers that do not propagate or that are new.
+    It listens behind the filters of loggers, so it also gets records of new and of non-propagating loggers.
     Loggers without an explicit level emit from INFO on, or with `debug` from DEBUG on (R124); the handlers of the
     application do not get the additional records. Records below INFO are in `debug_texts`. `sources` has the logger
     and the line of each text in `texts`; `debug_sources` has them for `debug_texts`.

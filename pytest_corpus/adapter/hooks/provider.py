@@ -64,7 +64,7 @@ class Mistakes:
             raise missing
 
     def take_mistakes(self) -> tuple[list[EscapedException | MissingAnswer], list[str]]:
-        """Return the mistakes since the last call, and a sentence for each late mistake, with places in the code."""
+        """Return the mistakes since this method was called last, and a sentence with a place for each late mistake."""
         self._turn += 1
         found = self.noted[:], list(map(_late_sentence, self._late))
         self.noted.clear()
@@ -292,8 +292,8 @@ class ProviderProbe:
     ) -> Plan:
         """Plan a behaviour for the next `times` arrivals of `op` (None: of any op).
 
-        Without `at_chunk` it affects the operation, otherwise the chunk with that number. `form` is its form on the
-        wire at `url`, one of `pytest_corpus.spec.errors.FORMS`.
+        Without `at_chunk` it affects the operation, otherwise the chunk with that number. `form` is the form of the
+        fault on the wire at `url`, one of `pytest_corpus.spec.errors.FORMS`.
 
         Raises:
             ValueError: the kind or the form is unknown, or the kind does not have the form.

@@ -19,7 +19,7 @@ MAX_REPORTS = 1_000
 PLACES = ("metrics", "provider")
 HOOKS = ("metrics/observe", "metrics/counter", "provider/reached")
 VENDORS = "provider/v"
-"""The beginning of the paths of vendors' endpoints, which is followed by a version."""
+"""The paths of vendors' endpoints begin with this text, followed by a version."""
 
 
 class HookServer(LoopbackServer):

@@ -30,7 +30,7 @@ MOST_CONNECTIONS = 10_000
 MOST_STARTUP_S = 600
 
 INI_FILES = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini", PROJECT, "tox.ini", "setup.cfg")
-"""The files that may hold settings of pytest, in the order in which it looks for them in a folder."""
+"""The files that may hold settings of pytest, in the order in which pytest looks for them in a folder."""
 
 
 class SettingError(PlainError):

@@ -99,7 +99,7 @@ class HandlerFrames:
 
 
 def _has_stream(handler: Any) -> bool:
-    """True if a handler has `handle_stream`. A property that raises counts, too; the call raises again."""
+    """True if a handler has `handle_stream`. A property that raises also counts, because the call raises again."""
     try:
         return callable(getattr(handler, "handle_stream", None))
     except BaseException:  # noqa: BLE001 - a property of the adapter's may raise anything

@@ -19,7 +19,7 @@ MAX_LINE = 4_096
 
 
 SETTLE_S = 0.02
-"""The time after an answer in which a line still belongs to the call."""
+"""The seconds after an answer in which a line of the adapter's log still belongs to the call."""
 
 MAX_READ = 4 * 2**20
 
@@ -50,7 +50,7 @@ class SideChannel:
         self._headers.extend(value[:MAX_LINE] for value in values)
 
     def take_lines_and_headers(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the lines and the headers since the last call."""
+        """Return the lines and headers that were added since this method was called last."""
         self._read_log()
         lines, headers = tuple(self._lines), tuple(self._headers)
         self._lines.clear()
@@ -104,7 +104,7 @@ CREDENTIALS = "set credentials in corpus_header: NAME:VALUE"
 
 
 def unauthorized_failure(status: str) -> CallFailed:
-    """Return the failure of a call that a server refuses because of its credentials, without an envelope."""
+    """Return the failure of a call that a server refuses because of its credentials; the refusal is not an envelope."""
     return CallFailed(CallFault("raised", f"the status is {status}, without an envelope", wants_credentials=True))
 
 

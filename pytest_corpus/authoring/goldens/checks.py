@@ -37,7 +37,7 @@ def root_folder(root: Path | str | None = None) -> Path:
 
 
 def files(root: Path | str | None = None) -> tuple[str, ...]:
-    """Return the files in the table, then other files in the folder, relative to it. Raises NotADirectoryError."""
+    """Return the files in the table, then other files in the folder, as relative paths. Raises NotADirectoryError."""
     return tuple(dict.fromkeys((*BY_FILE, *list_files(root_folder(root)))))
 
 

@@ -353,9 +353,7 @@ def _compare_schemas(golden: Golden, folder: Path, now: SchemaRegistry, then: Sc
 
 
 def _valid_under(golden: Golden, frames: list[Any], schemas: SchemaRegistry) -> list[tuple[str, str]]:
-    """Return every (schema, edition) of a golden that all its frames satisfy; the last frame may have a different
-    schema.
-    """
+    """Return every (schema, edition) that a golden's frames satisfy; the last frame may have a different schema."""
     *before, last = frames
     pairs = [(name, edition) for name in (golden.schema, *golden.also) for edition in BY_NAME[name].editions]
     lines = before if golden.last_line else frames

@@ -130,7 +130,7 @@ def _needed_schemas() -> Iterator[tuple[str, str]]:
 
 
 def check_editions(tree: Tree) -> Iterator[LintFinding]:
-    """Find references to a file that does not exist in every edition of the referring file.
+    """Find references to a file that is missing in an edition in which the referring file is valid.
 
     A file is valid in its own edition and in later editions until a newer file replaces it. If a later edition replaces
     a type, the files that refer to the type also need a new version.
@@ -259,7 +259,7 @@ def lint(root: Path | str | None = None, *, rules: Iterable[str] = tuple(RULES))
 
 
 def files(root: Path | str | None = None) -> tuple[str, ...]:
-    """Return the files in the table, then other files in the folder, relative to it. Raises NotADirectoryError."""
+    """Return the files in the table, then other files in the folder, as relative paths. Raises NotADirectoryError."""
     return _files(Tree(find_root(root, ROOT_VARIABLE, "schemas")))
 
 

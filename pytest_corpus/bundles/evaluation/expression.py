@@ -303,7 +303,7 @@ class Expression:
         )
 
     def _part_values(self, names: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
-        """Return the source and value of each part, innermost first, except constants and the whole expression."""
+        """Return the source and value of each part, innermost first. Leave out constants and the whole expression."""
         seen: list[tuple[ast.expr, Any]] = []
         with contextlib.suppress(OperationError, BudgetError, RecursionError):
             Interpreter(StepBudget(), seen).value(self.tree, names)

@@ -103,7 +103,7 @@ def _refuse_node(node: nodes.Node) -> None:
 
 
 class _StepCounter(NodeTransformer):  # type: ignore[misc]
-    """Adds calls that count steps to the parts of a template that contain no call."""
+    """Adds step-counting calls to those parts of a template that contain no call."""
 
     def visit_For(self, node: nodes.For) -> nodes.Node:  # noqa: N802 - Jinja's own name
         self.generic_visit(node)

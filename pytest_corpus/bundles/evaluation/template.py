@@ -1,4 +1,4 @@
-"""Prompt templates: Jinja in a sandbox, where undefined names are errors, with the same budget as invariants (R81)."""
+"""Prompt templates: Jinja in a sandbox, with the same budget as invariants (R81). Undefined names are errors."""
 
 import traceback
 from collections.abc import Mapping

@@ -155,7 +155,7 @@ def _reserve_result(budget: StepBudget, value: Any, name: str, arguments: list[A
 
 
 def run_builtin(call: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
-    """Call a built-in function of Python with JSON values. Raises OperationError if it raises."""
+    """Call a built-in function of Python with JSON values. Raises OperationError if the function raises."""
     try:
         return call(*arguments, **keywords)
     except (TypeError, ValueError, LookupError, ArithmeticError, AttributeError) as error:
@@ -256,7 +256,7 @@ def search_pattern(pattern: str, text: str) -> bool:
 
 
 def _to_regex_syntax(pattern: str) -> str:
-    """Translate a pattern of `re` for the library `regex`, which reads ``(cat){e<=1}`` as fuzzy matching."""
+    """Escape braces in a pattern of `re`, because the library `regex` reads ``(cat){e<=1}`` as fuzzy matching."""
     return _BRACE.sub(lambda found: "\\{" if found[0] == "{" else found[0], pattern)
 
 

@@ -94,7 +94,7 @@ class Rubric:
 
 @dataclass(frozen=True)
 class Scorer:
-    """A scorer, and the lowest score that passes. Without similarity and rubric, a plugin defines its function."""
+    """A scorer, and the lowest score that passes. Its function comes from `similarity`, `rubric` or a plugin."""
 
     name: str
     minimum: float = 1.0
@@ -206,7 +206,7 @@ class Bundle:
         return [*scores, *(["cost"] if self.prices else [])]
 
     def cost(self, models: Iterable[str], prompt: int | None, completion: int | None) -> float | None:
-        """Return the cost of the tokens at the price of the first model that has one; None if it is unknown."""
+        """Return the cost of the tokens, at the price of the first model with a price; None if the cost is unknown."""
         price = next((self.prices[model] for model in models if model in self.prices), None)
         if price is None or prompt is None or completion is None:
             return None

@@ -242,7 +242,7 @@ def describe_section(section: Mapping[str, Any]) -> str:
 
 
 def label_of(section: Mapping[str, Any]) -> str:
-    """Return the label of a run in a section: the name of the variant, if it has one, and of the provider."""
+    """Return the label of a section's run: the name of the variant (if there is one) and the name of the provider."""
     return f"{section.get('variant', '')} {section['provider']}".lstrip()
 
 

@@ -1,4 +1,4 @@
-"""Stores assign each case of a bundle once and keep the results (R84); also the spent budget, and the answer journal.
+"""The store, the spent budget and the answer journal. A store assigns each case once and keeps the results (R84).
 
 The journal is a file of answers, so that a killed run can be resumed without asking the provider again.
 """

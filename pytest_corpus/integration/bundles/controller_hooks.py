@@ -1,4 +1,4 @@
-"""Hooks for the controller of a distributed run, which collects no bundles itself but whose workers may run some."""
+"""Hooks for the controller of a distributed run. It collects no bundles itself, but its workers may run some."""
 
 from functools import partial
 from typing import Any

@@ -255,7 +255,7 @@ _ID = re.compile(r"corpus(?:\[(?P<label>.+?)\](?=/|$))?(?:/(?P<test>.*))?")
 
 @dataclass(frozen=True, slots=True)
 class NodeId:
-    """An id on the command line that selects a chapter, class or test, of all adapters or of one adapter (`label`)."""
+    """An id on the command line. It selects a chapter, class or test for all adapters, or for one adapter (`label`)."""
 
     given: str
     label: str

@@ -119,7 +119,7 @@ class RunResult:
         return bool(self.ledgers) and all(ledger.executed_tests for ledger in self.ledgers)
 
     def exit_code(self, given: int | pytest.ExitCode) -> int | pytest.ExitCode:
-        """Return pytest's exit code, but replace 0 if nothing ran, tests are missing, or a violation fails the run."""
+        """Return pytest's exit code, but never 0 if nothing ran, tests are missing, or a violation fails the run."""
         if given not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             return given
         if not self.has_run and not (self.bundles and self.bundles.has_run):

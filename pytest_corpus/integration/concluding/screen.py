@@ -250,7 +250,7 @@ def annotation_commands(
 ) -> Iterator[str]:
     """Yield the commands that annotate a run on GitHub: errors for violations that fail the run, warnings for others.
 
-    A command names the line of the adapter that raised, or the line of its factory, if it is in the current folder.
+    A command names a line in the current folder: the line of the adapter that raised, or else the line of its factory.
     """
     binding = counting_levels(level)
     kinds = ["warning", "error"]

@@ -95,7 +95,7 @@ class RecordedAdapter(FactoryAdapter):
         self._known = [(each.shared, each.shared.copy_state()) for each in subjects]
 
     def end_test(self) -> str:
-        """Return the reason why the test cannot be judged, and forget its facts; empty if it can be judged."""
+        """Return the reason why the test cannot be judged, or an empty text; forget the facts of the test."""
         reason = self.player.end_test()
         if reason:
             inputs.reset_entries(self._entered)

@@ -81,7 +81,7 @@ class EvidenceCapture:
         notes: the observations during the test.
         full: True if the evidence may contain content.
         made_up: True if the suite invented all requests; False if a client library built them or the user gave queries.
-        printed: the output that pytest captured: titles and texts.
+        printed: the output that pytest captured, as pairs of title and text.
         logs: True to include log records, which are available if `hears_logs`.
         trace: the traceback through the suite.
         target: the adapter for shell commands that repeat the requests.
@@ -346,7 +346,7 @@ def _strings_under(value: Any, keys: Sequence[str]) -> Iterator[str]:
 
 
 def _label_text(value: object, contents: Sequence[str], secrets: tuple[str, ...]) -> str:
-    """Return a label of a metric as text; it is described instead if it contains a secret or a text of the call."""
+    """Return a metric's label as text; a label that contains a secret or a text of the call is only described."""
     if not isinstance(value, str) or value in VOCABULARY or not is_plain_identifier(value):
         return describe_word(value)
     holds_content = any(text in value or (value in text and len(value) > SHORTEST) for text in contents)

@@ -94,8 +94,8 @@ class TestExecution:
     def wrap(self, function: Callable[..., object], *, traceback: bool) -> Callable[..., None]:
         """Return a test function that calls another test function and stores the result of the test.
 
-        A violation is raised as a pytest failure, without a traceback unless `traceback` is True: making one costs more
-        than the test.
+        A violation is raised as a pytest failure. It has a traceback only if `traceback` is True, because making the
+        traceback takes longer than the test.
         """
 
         @functools.wraps(function)
@@ -169,7 +169,7 @@ class TestExecution:
     def _has_clean_audit(self, attempt: Attempt, observed: Notes) -> bool:
         """Audit the exchanges of a concurrent attempt; return True if they show no finding.
 
-        Findings from late metrics or logs of earlier tests are kept.
+        Findings from late metrics or logs of earlier tests are added to `observed`.
         """
         begin_part(attempt.part)
         self.target.auditor.editions = attempt.editions

@@ -87,8 +87,8 @@ class CallTimes:
 
     @property
     def usual_s(self) -> list[float | None]:
-        """The lower quartile of the times of answers, and that of successes; None if too few times are known. A busy
-        machine and cached answers hardly change a quartile.
+        """The lower quartiles of the times of answers and of successes; None if too few times are known. A busy machine
+        and cached answers hardly change a quartile.
         """
         known = zip(self._latest, FEW, strict=True)
         return [sorted(latest)[len(latest) // 4] if len(latest) >= few else None for latest, few in known]

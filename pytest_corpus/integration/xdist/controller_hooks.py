@@ -1,4 +1,4 @@
-"""Hooks for the controller of a distributed run, which collects no suites itself but whose workers may find some."""
+"""Hooks for the controller of a distributed run. It collects no suites itself, but its workers may find some."""
 
 from collections.abc import Callable
 from typing import Any

@@ -87,7 +87,7 @@ class FactServer:
             _send(worker, name, None)
 
     def _may_wait(self, worker: WorkerChannel, name: str) -> bool:
-        """True if the worker that finds out a fact waits neither directly nor indirectly for this worker."""
+        """True if the worker that finds out a fact does not wait for this worker, even indirectly."""
         finder = self._finders.get(name)
         while finder is not None and finder is not worker:
             wanted = next((each for each, waiting in self._waiting.items() if finder in waiting), None)

@@ -30,7 +30,7 @@ from pytest_corpus.verdict.verdict import STATUSES, decide, verdict_of, worst_ve
 PROFILES = ("dev", "ci", "stress")  # the profiles with which a run can be complete
 CLIENT = "wire"  # the component name of a client library, which has no capabilities
 NOT_IN_CAPABILITIES = (*HOOKS, LOGS, *TRANSPORT_GROUPS, "supports_caching")
-"""The needs of requirements about which a report's capabilities say nothing: hooks, logs, transports, caching."""
+"""The needs that the capabilities in a report say nothing about: hooks, logs, transports, caching."""
 
 CLAIMED = "idempotent_writes"  # the only need that capabilities must claim; others must only not be denied
 CHANGED = {
@@ -41,7 +41,7 @@ CHANGED = {
     "tests": "its tests are not as a run writes them",
     "blocked_by": "it is not blocked by what blocks its tests",
 }
-"""The message for each key of a requirement whose value contradicts the requirement's tests or the catalogue."""
+"""For each key of a requirement, the message if the key's value contradicts the tests or the catalogue."""
 
 _DENIED = re.compile(r"capabilities deny ([a-z_]+)")
 
@@ -210,7 +210,7 @@ def _check_entry(entry: Mapping[str, Any], made: Mapping[str, Any], of: Capabili
 
 
 def _check_needs(tests: Iterable[Mapping[str, Any]], known: Requirement, of: Capabilities) -> Iterator[str]:
-    """Check that denied capabilities were not tested, and that reported denials match the capabilities."""
+    """Check that requirements with denied needs were not tested, and that reported denials match the capabilities."""
     stated = [need for need in known.needs if need not in NOT_IN_CAPABILITIES]
     denied = [need for need in stated if of.flag(need) is False or (need == CLAIMED and of.flag(need) is None)]
     decided = {test["outcome"] for test in tests} & {"satisfied", "violated"}
@@ -223,7 +223,7 @@ def _check_needs(tests: Iterable[Mapping[str, Any]], known: Requirement, of: Cap
 
 
 def _check_repeats(entry: Mapping[str, Any], runs: int) -> Iterator[str]:
-    """Check that the reported numbers of repetitions and of passed ones match the tests."""
+    """Check that the reported numbers of repetitions and of passed repetitions match the tests."""
     tests = entry["tests"]
     passed = [test["repeats"]["passed"] for test in tests if "repeats" in test]
     rounds = entry.get("repeats", {"runs": 0, "passed": 0})

@@ -71,7 +71,7 @@ class PageContent:
     def causes(self) -> list[tuple[tuple[str, str, str], int]]:
         """The reasons why requirements are not assessed, each with the number of requirements, most frequent first.
 
-        A reason is a kind (blocked, keyword or reason), a component and a text.
+        Each entry has a kind ("blocked", "keyword" or "reason"), a component and a text.
         """
         entries = view.requirements_of_status(self.document, "not_assessed")
         return Counter(cause for entry in entries for cause in _causes(entry)).most_common()
@@ -94,7 +94,7 @@ class PageContent:
         }
 
     def reason(self, entry: Entry) -> str:
-        """Return the reason for the status of a requirement; if it is not assessed, also what would help."""
+        """Return the reason for a requirement's status; if the requirement is not assessed, also what would help."""
         return with_remedy(entry["reason"]) if entry["status"] == "not_assessed" else str(entry["reason"])
 
     def evidence_lines(self, entry: Entry, finding: dict[str, str]) -> Iterator[tuple[str, list[str]]]:

@@ -37,12 +37,12 @@ if TYPE_CHECKING:
 from pytest_corpus.adapter.scope import Attribution
 
 OpOf = Callable[[str, str, Any], "str | None"]
-"""A function of method, path and JSON body that returns the operation of a request, or None if it knows none."""
+"""A function of method, path and JSON body that returns the operation of a request, or None if it is unknown."""
 
 MAX_REQUEST_BYTES = 64 * 2**20
 CONNECT_S = 30.0
 LISTENING_S = 1.5
-"""The longest wait for the end of answers that are recorded, after the last call."""
+"""The longest time, after the last call, to wait for the end of answers that are being recorded."""
 
 UNREACHABLE = {"error": {"message": "the upstream cannot be reached"}}
 STATELESS = ("llm.", "embedding.", "models.")
@@ -318,7 +318,7 @@ def _note_unknown(note: Callable[[BaseException], None], exchange: ProviderExcha
 
 
 def _has_content(event: bytes) -> bool:
-    """True if an event of a stream holds content of the answer, and does not only open or close the stream."""
+    """True if an event of a stream holds content of the answer, instead of only opening or closing the stream."""
     lines = event.strip().splitlines()
     data = b"".join(line.removeprefix(b"data:") for line in lines if line.startswith((b"data:", b"{", b"[")))
     value, flaw = read_exactly(data) if data.strip() else (None, None)

@@ -1,7 +1,7 @@
 """The recording of the traffic through proxies: a file that is read once, and extended by each answer (R149).
 
 Method, address, query and body identify a request; the n-th of equal requests gets the n-th answer. Headers of
-requests are not kept, nor are headers of answers that may hold credentials.
+requests are not kept. Headers of answers are kept, except those that may hold credentials.
 """
 
 from __future__ import annotations
@@ -307,8 +307,8 @@ class Recording:
 def _nth_answer(known: Mapping[int, KeptAnswer], number: int, is_stateless: bool) -> KeptAnswer | None:
     """Return the n-th answer to equal requests; None if there are fewer, unless the operation is stateless.
 
-    Answers that clients did not abandon are preferred, because the order of the tests decides which answers clients
-    abandon. A stateless operation repeats its last answer, because tests may send more requests on a slow machine.
+    Abandoned answers count only if all are abandoned, because the order of the tests influences which ones these are. A
+    stateless operation repeats its last answer, because tests may send more requests on a slow machine.
     """
     answers = [known[each] for each in sorted(known)]
     whole = [each for each in answers if each.ending != "abandoned"] or sorted(answers, key=KeptAnswer.progress)[-1:]
@@ -334,7 +334,7 @@ def notes_on_old_recordings(recorded: Iterable[str], today: str) -> list[str]:
 
 
 def _is_same_when_read(line: dict[str, Any]) -> bool:
-    """True if the line of a recording can be written and read again without a change of its request."""
+    """True if the request in a line of a recording stays the same when the line is written and read again."""
     try:
         return key_of(bounded.parse_value(dumps(line).encode())["request"]) == key_of(line["request"])
     except ValueError:

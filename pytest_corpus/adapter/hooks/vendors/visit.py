@@ -34,7 +34,7 @@ IN_STREAM_FORMS = ("reset", "truncated", "garbage", "unfinished")
 """The forms of a broken stream that need no event of the vendor's."""
 
 CUT, FLUSHED = 0.8, 0.5
-"""The probabilities that an event of a stand-in is split into several writes, and that no part of it is held back."""
+"""The probability that a stand-in's event is split into several writes; the probability that no part is held back."""
 
 DEADLINE_HEADER = "x-deadline-ms"
 """The header in which an adapter may pass on its deadline. The suite chose the name; no vendor has one (R93)."""
@@ -224,14 +224,14 @@ async def break_stream(plan: Plan, errors: Errors, wire: HookConnection) -> None
 class CutWrites:
     """Writes a stream. With `cuts`, a write may end inside a character or an event, or after several events.
 
-    The places of the ends depend on the content alone, so different streams end differently.
+    The content alone determines where writes end, so different streams are cut at different places.
     """
 
     def __init__(self, wire: HookConnection, cuts: Random | None) -> None:
         self._wire, self._cuts, self._rest = wire, cuts, b""
 
     async def send(self, data: bytes) -> None:
-        """Send a part; the end of the part may wait for the next part."""
+        """Send a part; its last bytes may be held back until the next part is sent."""
         if self._cuts is None:
             await self._wire.send(data)
             return
