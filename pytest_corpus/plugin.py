@@ -83,7 +83,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _check_options(config: pytest.Config) -> None:
-    """Refuse options that have no effect. If a JUnit report is requested, switch on pytest's own."""
+    """Refuse options that have no effect. If a JUnit report is requested, let pytest write it."""
     if any(str(arg).startswith("--corpus-") for arg in config.invocation_params.args):
         from pytest_corpus.integration.options import checks
 

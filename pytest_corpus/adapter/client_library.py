@@ -67,7 +67,7 @@ class ClientLibrary:
 
     @property
     def is_open(self) -> bool:
-        """True until the library is closed, so its builders can be called."""
+        """True if the library is open, so its builders can be called."""
         return self._loop is not None
 
     async def _make_clients(self) -> Any:

@@ -103,7 +103,7 @@ class Capabilities:
         return _nested_items(self.document)
 
     def extensions(self, *words: str) -> Iterator[tuple[str, Any]]:
-        """Yield the values whose keys contain all these words, in `extensions` at any depth and at the top level."""
+        """Yield the values whose keys contain all these words: in `extensions` at any depth, and at the top level."""
         top = {key: value for key, value in self.document.items() if key != "extensions"}
         for key, value in (*top.items(), *_nested_items(self.document.get("extensions"))):
             if all(word in "".join(filter(str.isalnum, str(key).lower())) for word in words):

@@ -264,6 +264,6 @@ def random_hex(size: int) -> str:
 
 
 def random_below(limit: int) -> int:
-    """Return a random integer from 0 to `limit` - 1, for a fact the same in each process."""
+    """Return a random integer from 0 to `limit` - 1. For a fact, each process gets the same integer."""
     chance = _chance()
     return (chance.generator if chance.is_test else chance.shared_generator).randrange(limit)

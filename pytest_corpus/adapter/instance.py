@@ -109,7 +109,7 @@ class Instance(Protocol):
 class AdapterInstance:
     """An adapter that was opened by its factory.
 
-    An instance with a given `loop` leaves it running when it is closed; an instance that `is_fresh` is closed while
+    If a `loop` was given, closing the instance leaves the loop running. An instance that `is_fresh` is closed while
     other instances are still called.
     """
 

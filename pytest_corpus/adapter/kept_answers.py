@@ -8,7 +8,7 @@ from typing import Any
 from pytest_corpus.redaction import GRAM, STARS, secret_values
 
 MODES = ("none", "once", "new", "all")
-"""none: only what is kept; once: ask if nothing is kept; new: ask for what is missing; all: ask for everything."""
+"""none: use only kept answers; once: ask if none is kept; new: ask for missing answers; all: ask for every answer."""
 
 
 def may_ask(mode: str, *, is_first: bool) -> bool:

@@ -146,7 +146,7 @@ MARGIN = " " * 14
 def select_requirements(
     globs: Sequence[str] = (), components: Sequence[str] = (), levels: Sequence[str] = ()
 ) -> tuple[Requirement, ...]:
-    """Return the requirements that match any of the globs, components and levels; an empty filter matches all."""
+    """Return the requirements that match a glob, a component and a level; an empty filter matches everything."""
     return tuple(
         entry
         for entry in catalogue().values()

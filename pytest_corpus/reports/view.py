@@ -125,7 +125,7 @@ def blocked_counts(document: Document) -> Counter[tuple[str, str]]:
 
 
 def order_violations(document: Document) -> list[dict[str, Any]]:
-    """Return the violations in the order of repair: MUSTs first, then the violations that block the most."""
+    """Return the violations in the order of repair: MUSTs first, then those that block the most requirements."""
     blocks = blocked_counts(document)
     return sorted(
         requirements_of_status(document, "violated"),

@@ -225,7 +225,7 @@ class Ledger:
 
     @property
     def records(self) -> dict[str, TestRecord]:
-        """The worst record of each test by its key, with all findings. A mismatch makes a pass not assessed."""
+        """The worst record of each test by its key, with all findings. After a mismatch, a pass is not assessed."""
         disputed = set().union(*self.mismatches().values())
         found = {}
         for key in (*self._made, *(key for key in self._arrived if key not in self._made)):

@@ -13,7 +13,7 @@ _WRITTEN = re.compile(r"(?P<number>[0-9]{1,3})/(?P<of>[0-9]{1,3})")
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """Part `number` (from 1) of something that is divided into `of` parts."""
+    """Part `number` (from 1) of a run that is divided into `of` parts."""
 
     number: int
     of: int

@@ -330,7 +330,7 @@ def _is_on_this_machine(host: str) -> bool:
 
 
 LOOP_ITERATIONS = 6
-"""The iterations of the loop after which bytes that wait at a socket are read and counted."""
+"""After this number of loop iterations, bytes that waited at a socket have been read and counted."""
 
 
 async def _run_loop_briefly() -> None:

@@ -75,7 +75,7 @@ class BundleConclusionHooks:
         return self.results.contents() if self.options.full_files else []
 
     def _write_reports(self) -> list[str]:
-        """Write the requested reports of a run without an adapter, which have no verdict; return a line for each."""
+        """Write the requested reports of a run without an adapter; return a line for each. They have no verdict."""
         asked = self.config.getoption("corpus_report") or self.config.getini("corpus_report")
         if not asked or self.config.pluginmanager.get_plugin(CONFORMANCE) is not None:
             return []

@@ -95,7 +95,7 @@ class FactServer:
         return finder is None
 
     def _end_search(self, name: str) -> None:
-        """Give a fact to the workers that wait for it; without a fact, let the first of them find it out."""
+        """Give a fact to the workers that wait for it. If there is no fact, let the first of these find it out."""
         self._finders.pop(name, None)
         for worker in self._waiting.pop(name, []):
             self._ask(worker, name)

@@ -75,7 +75,7 @@ def combine_reports(reports: Sequence[tuple[str, view.Document]], shipped: Shipp
 
 
 def to_shard_report(name: str, document: view.Document) -> ShardReport:
-    """Return the report of a shard. Raises NotCombinable unless it is unaltered and of this version."""
+    """Return the report of a shard. Raises NotCombinable if it was altered or comes from another version."""
     part = ShardReport(printable(name), document)
     if view.is_altered(document):
         raise NotCombinable(f"{part.name}: its sha256 does not match its content; it was altered")
