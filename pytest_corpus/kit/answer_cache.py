@@ -82,7 +82,7 @@ def _remembered(ask: Ask, *, common: bool) -> Ask:
 
 
 def is_cacheable(exchange: Exchange) -> bool:
-    """True if a later exchange would have the same result: it ended, without an error that may be transient."""
+    """True if a repeated call would get the same result: the call ended, and its error (if any) is not transient."""
     if exchange.fault or not exchange.frames:
         return False
     passing = any(TAXONOMY[name].retry == "yes" for name in error_names(exchange.frames[-1].body))
@@ -136,13 +136,13 @@ def idempotency_keys_of(request: Any) -> frozenset[str]:
 
 
 ORDERS = 4
-"""One in this many kinds of requests has its keys in reverse order."""
+"""The share of requests with reversed keys: one of this many kinds of requests."""
 
 
 def order_keys(request: dict[str, Any], used: Collection[str]) -> dict[str, Any]:
     """Return a request with its keys in usual or reverse order. Both are the same JSON value.
 
-    The order depends on the seed and on the names of the arguments. A replay has the other order than its first call.
+    The order depends on the seed and on the names of the arguments. A first call and its replay have different orders.
 
     Args:
         used: the idempotency keys of earlier writes; a request with one of them is a replay.

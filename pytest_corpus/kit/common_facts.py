@@ -1,7 +1,7 @@
-"""Facts about an adapter that the processes of a run share: one finds a fact out, the others receive it as data.
+"""Facts about an adapter that the processes of a run share. One process finds a fact out, and the others receive it.
 
-A fact that was handed over saves calls, but decides nothing alone: a test that shows a violation runs again with facts
-of its own process (`Shared.distrust`).
+A received fact saves calls, but it is never the only basis of a violation: a test that finds a violation runs again
+with facts that its own process found out (`Shared.distrust`).
 """
 
 from collections.abc import Callable

@@ -43,7 +43,7 @@ MOST_FRESH = 3
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The classes of the objects that make up a component, such as its requests; each gets the component."""
+    """The classes of the helper objects of a component, such as its requests. Each object receives the component."""
 
     requests: Callable[[Any], Requests]
     shared: Callable[[], Shared] = Shared
@@ -61,7 +61,7 @@ class Subject(Target):
     principal = ""
     principal_stream = ""
     wrong_type_requirement = ""
-    """The requirement that the principal operation refuses arguments of the wrong type."""
+    """The id of this requirement: the principal operation refuses arguments of the wrong type."""
 
     parts: ClassVar[Parts]
     auditor: ComponentAuditor
@@ -146,7 +146,7 @@ class Subject(Target):
         return order_keys({"op": f"{self.component}.{name}", "ctx": dict(ctx or {}), "args": given}, self.shared.keys)
 
     def unique(self, prefix: str = "note") -> str:
-        """Return a short text that no other request of this run or worker contains."""
+        """Return a short text that no other request contains, in this process or another one."""
         return f"{prefix} {self.settings.run}{inputs.process_mark()}{inputs.unique_number()}"
 
     # -- calls -----------------------------------------------------------------------------------------
@@ -286,7 +286,7 @@ class Subject(Target):
     def fresh(self: Own) -> Own:
         """Return this component on a new instance of the adapter, for a test that may damage the instance.
 
-        The instance is closed after the test, or after the test opened `MOST_FRESH` more instances.
+        The instance is closed after the test, or earlier if the test opens `MOST_FRESH` more instances.
         """
         opened = self._fresh
         for spent in opened[: max(0, len(opened) + 1 - MOST_FRESH)]:

@@ -115,7 +115,7 @@ def refusal(reply: Reply | StreamReply, *families: str, claim: str = "") -> None
 
 
 def failure(reply: Reply | StreamReply, *families: str) -> None:
-    """Expect an error of one of the classes, or a result in which each failed item has one of them (R14)."""
+    """Expect an error of one of the classes, or a result whose failed items all have one of these classes (R14)."""
     failed = reply.failed_items if isinstance(reply, Reply) else []
     if not failed:
         refusal(reply, *families)
@@ -169,7 +169,7 @@ def check(
 ) -> None:
     """Expect a condition; `got` or `found`, `frame` and `about` are as in `Violation`.
 
-    A violation is judged on the answers that were read since the last condition that held, or on the answers `on`.
+    The check is judged on the answers `on`; by default, on the answers that were read since the last check that passed.
     """
     note_check()
     if not holds:

@@ -24,7 +24,7 @@ MAX_PROVIDER_RETRIES = 20
 
 
 UNREADY_S = 5.0
-"""For this long a call is repeated if it fails before the planned fault occurs and the error asks for a retry."""
+"""A call that fails before the planned fault occurs is repeated for this long, if its error asks for a retry."""
 
 BROKEN_FORMS = ("reset", "truncated", "unfinished")
 """The forms of a broken answer, used alternately. Only a provider with an address can send them."""
@@ -39,8 +39,8 @@ class ProviderFaults:
     def plan(self, kind: str, name: str, **options: Any) -> Plan:
         """Plan a fault for an operation. It replaces an earlier plan.
 
-        The fault recurs if the adapter retries, unless `times` limits it. A tunnel breaks off only answers to reads,
-        because the real provider has carried out the request by then.
+        The fault recurs if the adapter retries, unless `times` limits it. A tunnel does not break off answers to
+        writes, because the real provider has already carried the write out.
 
         Raises:
             NotApplicable, NotAssessed: the fault cannot occur.
@@ -110,8 +110,8 @@ class ProviderFaults:
         """Return the op of the provider at which to plan a fault for an operation, or None for every op.
 
         One operation may reach the provider under several ops, for example to count tokens first. Then the fault is
-        planned at the op that has the name of the operation. Otherwise it is planned at every op, so that a second
-        provider that takes over fails too.
+        planned at the op that has the name of the operation. Otherwise the fault is planned at every op, so that a
+        substitute provider fails too.
 
         Raises:
             NotAssessed: a plain request of the operation does not reach the provider.
@@ -195,7 +195,7 @@ def call_with_fault(
         kind: the kind of the fault.
         name: the operation at which the fault is planned.
         send: makes the call; by default it sends a new request of the operation.
-        sound: returns True for a correct answer; by default, for an error of the class that the fault must become.
+        sound: returns True for a correct answer. By default, an error is correct if it has the class for this fault.
         options: the options of `ProviderFaults.plan`.
 
     Raises:
@@ -257,5 +257,5 @@ def is_tunnelled(provider: ProviderProbe) -> bool:
 
 
 def inexpressible_failures(provider: ProviderProbe) -> frozenset[str]:
-    """Return the failures and context members that no protocol of a provider can express, as the author states."""
+    """Return the failures and context members that, as the author states, no protocol of the providers can express."""
     return frozenset.intersection(*provider.lacking.values()) if is_tunnelled(provider) else frozenset()

@@ -18,7 +18,7 @@ Own = TypeVar("Own", bound=Subject)
 Test = TypeVar("Test", bound=Callable[..., Any])
 
 ONE_IN = 3
-"""An operation that is not the principal one gets one of this many cases."""
+"""Every operation except the principal one is tested with only one of this many cases."""
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def operations_for_case(names: Iterable[str], principal: str, case: int, *, one_
     """Yield the operations that get a case: always the principal one, and every `one_in`-th of the others.
 
     Args:
-        case: the number of the case; it selects the first of the others.
+        case: the number of the case; it decides which of the others are selected.
     """
     others = 0
     for name in names:

@@ -1,7 +1,7 @@
 """Counts the checks of a test and notes the exchanges that each check is judged on.
 
-A reply notes its exchange whenever it is read. A violation takes the exchanges that were read since the last condition
-that held. So a finding shows a request whose answer was read, not merely the last request.
+A reply notes its exchange whenever it is read. A violation takes the exchanges that were read since the last check that
+passed. So a finding shows the requests whose answers were judged, which need not be the last requests.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pytest_corpus.adapter.facts import Capabilities
 class Judgement:
     """Holds the number of checks that could have failed, and the exchanges that the current check is judged on.
 
-    `holds` is True if a condition on these exchanges held. Then the next read begins a new list.
+    `holds` is True if a check of these exchanges has passed. Then the next read begins a new list.
     """
 
     checks: int = 0

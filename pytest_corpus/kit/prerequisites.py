@@ -16,7 +16,7 @@ from pytest_corpus.spec.operations import Operation
 
 
 def describe_lack(operation: Operation, result: Any) -> str:
-    """Return a phrase that names what a result lacks although every test reads it; empty if it lacks nothing."""
+    """Return a phrase that names the missing part of a result, if tests need this part; empty if nothing is missing."""
     if operation.payload and not isinstance(result, Mapping):
         return "is not an object"
     if operation.payload and not result:
@@ -38,7 +38,7 @@ class Prerequisites:
 
         Raises:
             NotApplicable: capabilities deny the operation, or do not claim it and it answers NOT_SUPPORTED.
-            Blocked: the operation does not work, which is the finding of another requirement.
+            Blocked: the operation does not work. Another requirement reports this.
         """
         for name in names:
             with finding_out(id(self._calls.shared), f"{name} works"):

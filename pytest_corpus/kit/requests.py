@@ -109,7 +109,7 @@ class Requests:
         raise NotApplicable(f"no operation takes {count} items")
 
     def with_ids(self, secret: str) -> list[Request]:
-        """Return requests that are refused, or whose items fail, with a canary in ids and names of items."""
+        """Return requests with a canary in ids and names of items. The request is refused, or its items fail."""
         raise NotApplicable(f"no operation takes an id, such as one of {len(secret)} characters")
 
     def with_canaries(self, *, refused: bool) -> list[Request]:

@@ -1,9 +1,9 @@
 """Repeats calls after transient errors, as a client would. Such an error does not show a fault of the adapter (R114).
 
 A retryable answer that no test planned leads to another call. If the error stays, a plain call decides who is
-responsible: the adapter if plain calls work, the provider if calls fail that worked before. In that case the suite
-waits for the provider, and gives up if it does not come back. If an operation never worked, the adapter is responsible
-(R147). A new namespace may ask for retries until it can be read; they are made each time it asks (R141).
+responsible. If the plain call works, the adapter is responsible. If calls that worked before now fail, the provider is
+responsible: the suite waits for the provider, and gives up if it does not come back. If an operation never worked, the
+adapter is responsible (R147). Requests to a new namespace are retried whenever an answer asks for a retry (R141).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ BUILDING_S = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
 """The pauses before a write is repeated because its index is being built; other namespaces may work (ERRORS 6.3)."""
 
 FAMILIAR = 3
-"""After this many errors for which the adapter was responsible, an operation is repeated without a pause."""
+"""If the adapter was responsible for this many errors of an operation, later calls are repeated without a pause."""
 
 CALL_S, RUN_S = 30.0, 120.0
 """The seconds that the suite waits for a provider in one call, and in a run."""
@@ -54,7 +54,7 @@ ASKED_AT_MOST_S = 10.0
 """After this time a slowly failing call is not repeated again."""
 
 LONGEST_HINT_MS = 1e12
-"""Longer hints count as this one, because they may exceed the range of numbers."""
+"""The largest accepted hint. Larger hints are replaced by it, because they may be too large to compute with."""
 
 UNRELATED = ("capabilities", "health")
 """The bare names of operations that need no provider."""
@@ -208,7 +208,7 @@ class Retries:
         answer: Answer,
         begun: float,
     ) -> Answer:
-        """Repeat a call at most twice (a write until its index is built), and once after each wait for the provider."""
+        """Repeat a call at most twice, a write until its index is built; then once after each wait for the provider."""
         made, before_s = [failing(answer)], self._outages.waited_s
         self._outages.note_failure(begun)
         familiar = self._outages.own.get(op, 0) >= FAMILIAR
@@ -242,9 +242,9 @@ class Retries:
         return answer
 
     def _wait_as_asked(self, left: list[Reply | StreamReply], usual_s: float) -> bool:
-        """Wait as long as an answer asks, or else `usual_s`; return False without a wait if that would be too long.
+        """Wait as long as an answer asks, by default `usual_s`; return False at once if that pause is too long.
 
-        A failure may be over at once. So before the second attempt, only a rate limit makes the suite wait.
+        Many failures end at once. So before the second attempt, the suite obeys only the hints of rate limits.
         """
         builds = left[0].is_a("IndexNotReady")
         heeded = [reply for reply in left if usual_s > PAUSES_S[0] or reply.is_a("ResourceExhausted")]

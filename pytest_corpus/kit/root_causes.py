@@ -1,12 +1,12 @@
 """Reports one root cause as one finding, without its consequences.
 
-In every component, a wrong class for the plainest bad requests explains the same wrong class in other refusals. It
-explains neither another class nor an accepted request. If the plainest bad requests are accepted, this explains other
-bad requests that are accepted. Components add basic requirements on which most of their tests depend; the actions of a
-test decide which (`kit/run_state.py`).
+In every component, a wrong class for the plainest bad requests explains the same wrong class in other refusals, and
+nothing else. If the plainest bad requests are accepted, this explains other bad requests that are accepted. Components
+add basic requirements on which most of their tests depend. The actions of a test (`kit/run_state.py`) decide which
+basic requirements the test depends on.
 
-A request that fails is explained by its operation if a plain request of it fails too. Otherwise it may be explained by
-a feature, such as a tenant, if a plain request with that feature fails.
+If a request fails, and a plain request of the same operation fails too, the operation is the cause. Otherwise a feature
+of the request, such as a tenant, may be the cause: a plain request with that feature fails too.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -29,7 +29,7 @@ NO_ARGUMENTS = "COM-WIRE-7"
 """The requirement that `args` of the wrong type is refused with BAD_REQUEST."""
 
 PLAIN = ("COM-CAP-6", "COM-DEADLINE-6")
-"""The requirements that a plain call works, also with an ample deadline. No operation or feature explains them."""
+"""The requirements that a plain call works, also with an ample deadline. No plainer cause is sought."""
 
 Own = TypeVar("Own", bound=Subject)
 T = TypeVar("T")
@@ -128,7 +128,7 @@ class RootCauses(Generic[Own]):
             yield Feature("COM-CTX-3", partial(_has_in_ctx, key), ask)
 
     def _basis_of_failure(self, requirement: str, violation: Violation, made: Iterable[Exchange]) -> Blocked | None:
-        """Return the finding that an operation or feature fails even in a plain request and so explains a violation."""
+        """Return the finding that explains a violation: an operation or feature fails even in a plain request."""
         found = filter(_is_empty, violation.exchanges) if isinstance(violation, UnexpectedSuccess) else made
         return self._plainest_cause(requirement, [*violation.exchanges, *found])
 

@@ -80,7 +80,7 @@ class Settings:
     def next_tenant(self) -> str:
         """Return one of a few shared tenants in turn.
 
-        Findings mask the tenant, so it has nothing in common with names that begin with `prefix`.
+        Findings mask the text of a tenant. So a tenant has no part in common with the names that begin with `prefix`.
         """
         return f"tenant{self.run[::-1]}{inputs.next_in_rotation('tenant') % TENANTS}"
 
@@ -121,8 +121,8 @@ class Shared:
         fault_client: the instance that tests with planned faults share; None before the first fault.
         needs_fresh_client: True if `fault_client` gave an unusual answer, so that each fault gets a new instance.
         common: the facts that all processes of the run share.
-        handed: functions, each of which forgets one fact of another process. None before the first fact; facts that
-            `unlearn` forgets need no function.
+        handed: functions that forget the facts of other processes which `unlearn` keeps; None before the first fact
+            of another process.
     """
 
     learnt: ClassVar[tuple[str, ...]] = ("obstacles", "unmade", "provider_ops", "cached")

@@ -1,8 +1,8 @@
 """Unusual words for names, labels, keys, values and texts, by kind (R138, R139).
 
-An adapter must accept each word, return it unchanged and touch nothing that it does not name, or refuse it
-permanently. A basic claim uses an ordinary word first. If a word is refused, it is not applicable, and the test
-continues with the others. The seed and the test choose the words, so that runs with several seeds use all of them.
+An adapter must accept a word or refuse it permanently. An accepted word comes back unchanged, and a request with the
+word affects only the things that it names. A basic claim uses an ordinary word first. A test leaves refused words out
+and continues with the others. The seed and the test choose the words, so that runs with several seeds use all of them.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,7 +11,7 @@ from typing import TypeVar
 from pytest_corpus.adapter import inputs
 
 STEM = "@"
-"""Marks the place in a word where a text is inserted that is unique in a run."""
+"""The placeholder in a word for a text that is unique in a run."""
 
 INJECTIONS: Mapping[str, str] = {
     "expression": '@x" or "a" == "a',
@@ -101,7 +101,7 @@ ALIKE = (("", "letter_case"), ("underscore", "dash"), ("composed", "decomposed")
 """Pairs of kinds of similar names; an empty kind is the ordinary name."""
 
 FIRST_SIMILAR = ("underscore", "dash", "letter_case")
-"""The kinds that every run uses. The first two are names that some stores confuse with each other."""
+"""The kinds of similar names that every run uses. Some stores confuse the first kind with the second."""
 
 GROUP = 4
 """The number of words in one item, if an item can have several."""
@@ -133,20 +133,20 @@ def choose(words: Mapping[str, str], count: int, first: Iterable[str] = ()) -> d
 
 
 def texts(count: int, stem: str = "", first: Iterable[str] = ()) -> list[str]:
-    """Return unusual words without NUL, each with this unique part: the kinds in `first`, then others."""
+    """Return unusual words without NUL: the kinds in `first`, then others. Each contains the unique text `stem`."""
     held = {kind: word for kind, word in {**INJECTIONS, **WORDS}.items() if kind != "nul"}
     return [*fill_in(choose(held, count, first), stem).values()]
 
 
 def join_words(stem: str = "", without: Iterable[str] = ("nul",)) -> str:
-    """Return one text of all words without some kinds, each with this unique part. It begins and ends with a blank."""
+    """Return one text with all words except the kinds in `without`. The text begins and ends with a blank."""
     inner = {kind: word for kind, word in {**INJECTIONS, **WORDS}.items() if kind not in (*AT_ENDS, *without)}
     first, last = fill_in({kind: WORDS[kind] for kind in AT_ENDS}, stem).values()
     return " ".join([first, *fill_in(inner, stem).values(), last])
 
 
 def distribute_words(count: int, stem: str = "", without: Iterable[str] = ("nul", "long")) -> list[str]:
-    """Return `count` texts, which together contain all words except some kinds."""
+    """Return `count` texts, which together contain all words except the kinds in `without`."""
     held = [word for kind, word in fill_in({**INJECTIONS, **WORDS}, stem).items() if kind not in without]
     return [" ".join(held[start::count]) for start in range(count)]
 
@@ -162,7 +162,7 @@ def similar_names(stem: str, count: int, first: Iterable[str] = FIRST_SIMILAR) -
 
 
 def group_words(words: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return the words in groups of one item each; words with control characters have groups without other words."""
+    """Return the words in groups, one group for each item. Words with control characters have their own groups."""
     parts = [[kind for kind in words if (kind in CONTROLS) is controls] for controls in (False, True)]
     groups = [part[start : start + GROUP] for part in parts for start in range(0, len(part), GROUP)]
     return {" ".join(group): [words[kind] for kind in group] for group in groups}

@@ -177,7 +177,7 @@ def elapsed_findings(requirement: str, ms: Any, seconds: float) -> Violations:
 
 
 def _is_readable(message: str) -> bool:
-    """True if a message has a word: three letters, or one letter of a script whose letters may be words."""
+    """True if a message has three letters, or one letter outside ASCII, which may be a whole word."""
     letters = [sign for sign in message if sign.isalpha()]
     return len(letters) > 2 or any(not sign.isascii() for sign in letters)
 

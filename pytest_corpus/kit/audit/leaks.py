@@ -118,7 +118,7 @@ class _Channels(dict[str, Sequence[str]]):
 
 
 def _failed_items(result: Any) -> Iterator[Mapping[str, Any]]:
-    """Yield the items of a result that are reported as failed, and the result of a failed transaction."""
+    """Yield the failed items of a result. If the result is a failed transaction, yield the result itself too."""
     if isinstance(result, Mapping):
         if result.get("success") is False:
             yield result

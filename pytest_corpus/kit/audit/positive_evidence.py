@@ -19,7 +19,7 @@ STRINGS = {
 """Maps a requirement to the members of an error envelope that must be strings."""
 
 UNIQUE_VALUES = ("COM-OBS-13", "COM-OBS-14", "COM-OBS-26")
-"""Requirements on values that may not become a label."""
+"""The requirements that forbid certain values as labels."""
 
 STREAM_OUTCOMES = ("COM-OBS-11", "COM-OBS-18", "EMB-OBS-1")
 
@@ -35,7 +35,7 @@ def demonstrates(requirement: str, reply: Reply | StreamReply, component: str) -
     """True if an answer that does not violate a requirement also shows that the requirement is satisfied.
 
     Raises:
-        Blocked: a necessary part of the answer is missing, which is the finding of another requirement.
+        Blocked: a necessary part of the answer is missing. Another requirement reports this.
     """
     fault = reply.exchange.fault
     ended = fault is None or fault.kind not in ("timeout", "cut_off", "endless")

@@ -22,7 +22,7 @@ PLAIN_WORD = re.compile(r"[a-z0-9]{1,63}")
 
 
 Reports = tuple[Observation | Count, ...]
-"""Everything that was reported of a call."""
+"""All observations and counts that the adapter reported for a call."""
 
 
 def telemetry_findings(exchange: Exchange, component: str, reports: Reports) -> Violations:
@@ -35,7 +35,7 @@ def telemetry_findings(exchange: Exchange, component: str, reports: Reports) -> 
 def observations_of(exchange: Exchange) -> list[Observation]:
     """Return the observations whose `op` names the called operation, with or without its component (R19).
 
-    If the adapter does not offer the operation, return the observations that name no other operation (R143).
+    If there are none because the operation is not offered, return the observations with an unknown `op` (R143).
     """
     exchange.observed.wait_for_report(OBSERVATION)
     return _observations_of(exchange)
@@ -93,7 +93,7 @@ def must_observe(exchange: Exchange, component: str) -> bool:
 
 
 def is_hidden_failure(exchange: Exchange) -> bool:
-    """True if the provider failed but the answer is a success. Other tests report this, except for `health`."""
+    """True if the provider failed but the answer is a success. Other tests report this, but not for `health`."""
     if not any(kind.startswith("provider text") for kind in exchange.secrets):
         return False
     return failure_of(exchange) is None
@@ -149,7 +149,7 @@ def _stream_outcome_findings(exchange: Exchange, component: str, counted: list[C
 def is_outcome_named(count: Count, exchange: Exchange) -> bool:
     """True if a label of the counter names the outcome of a stream. No document defines the label (R65).
 
-    A success needs no label, because OK is the default of the interface. But no label may name it as an error.
+    A success needs no label, because OK is the default. But no label of a success may name an error.
     """
     named = {label.upper() for label in count.extra.values() if isinstance(label, str)}
     if failure_of(exchange) is None:

@@ -1,7 +1,8 @@
 """Histories of concurrent operations on the same keys, checked for linearizability.
 
-The check is the one by Wing and Gong with memoization. It searches for an order that respects operations that ended
-before others began, and in which each read returns the last write. It is fast enough for 60 operations of 6 clients.
+The check is the one by Wing and Gong with memoization. It searches for an order of the operations in which each read
+returns the last write. An operation that ended before another one began must come first. The search is fast enough for
+60 operations of 6 clients.
 Each key is checked separately, as a register.
 """
 
@@ -84,10 +85,10 @@ def is_linearizable(events: Sequence[Event]) -> bool:
 
 
 def is_convergent(events: Sequence[Event]) -> bool:
-    """True if each read returns a written value or nothing, and each settled read the value of a last write.
+    """True if each read returns a written value or nothing, and each settled read returns the value of a last write.
 
-    A write is a last one if no other write began after its end. Even a store that promises no order of concurrent
-    operations must do this.
+    A write is a last one if no other write began after its end. This rule binds every store, even a store that
+    promises no order of concurrent operations.
     """
     writes = [event for event in events if not event.is_read]
     for read in (event for event in events if event.is_read):

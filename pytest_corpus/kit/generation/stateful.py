@@ -24,7 +24,7 @@ SHRINK_CALLS, SHRINK_S = 30, 10.0
 """The calls and the seconds that may be spent on shortening a failing sequence."""
 
 FEW = 4
-"""The number of last writes of a sequence that often suffice to make it fail."""
+"""A failing sequence often still fails if only this many of its last steps are kept."""
 
 
 class Model(Protocol):

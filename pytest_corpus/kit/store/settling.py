@@ -25,7 +25,7 @@ from pytest_corpus.spec.errors import BY_KIND
 from pytest_corpus.spec.operations import BY_OP, Operation
 
 LIMIT_S, RECHECK_LIMIT_S = 10.0, 3.0
-"""A write that is not visible after this time is missing, not late. The second time is for another measurement."""
+"""A write that is invisible after this time is missing, not late. The second time is for `is_late_after_all`."""
 
 PAUSE_S, PAUSE = 0.002, 0.03
 """The pause between two reads of a write that is not visible yet: these seconds, or this share of the time since the
@@ -104,7 +104,7 @@ class Probe:
         return None if found is None else found == names
 
     def write_in_order(self) -> tuple[bool, set[str]]:
-        """Send writes that depend on each other; return True if all succeed, and the names of the things that stay."""
+        """Send writes that depend on each other; return True if all succeed, and the names that then remain stored."""
         return False, set()
 
     def slow_trials(self) -> Iterator[VisibilityCheck]:
@@ -233,8 +233,8 @@ class Settling:
     def is_late_after_all(self) -> bool:
         """Measure the delay again, once in a run, if writes seemed visible at once; return True if they are late.
 
-        A busy machine may have looked for the first writes too late to see that they were late. Now the suite looks
-        for edges and for filtered vectors, too: an adapter may show these later than nodes and vectors.
+        On a busy machine, the first reads may have come so late that the delay was over. This measurement also reads
+        edges and filtered vectors, which an adapter may show later than nodes and vectors.
         """
         if self.known.seconds != 0 or self.known.missed_s or not self.known.found or self.known.rechecked:
             return False

@@ -38,7 +38,7 @@ EXISTING_STATES = (State.NEW, State.OLD)
 
 
 class Use(Enum):
-    """The tests that need a thing of the store: no particular test, the test with its sandbox, or several tests."""
+    """The use of a stored thing: no particular test, only the test whose sandbox contains it, or several tests."""
 
     ANY = auto()
     SANDBOX = auto()
@@ -55,7 +55,7 @@ class WrittenThing:
 
 
 Writes = Mapping[Thing, tuple[Thing, ...]]
-"""The things that a request writes, each with the nodes that it joins if it is an edge."""
+"""The things that a request writes. An edge has its two nodes as the value, other things have an empty tuple."""
 
 
 def tenant_context(tenant: str | None) -> dict[str, Any]:
@@ -233,7 +233,7 @@ class Store:
         self.written.note_outcome(self._things_written(request), is_success=is_success)
 
     def note_reply(self, request: Any, reply: Reply, fresh: Iterable[Thing], *, alone: bool = True) -> None:
-        """Update the records after a reply: forget things that were to be written but were not, and deleted things.
+        """Update the records after a reply: forget the things that were not written or that were deleted.
 
         Args:
             fresh: the things that only this request may have written.

@@ -48,7 +48,7 @@ def sweep(left: Leftovers, send: Send) -> tuple[int, int]:
 
 
 def _delete(place: Place, names: list[str], send: Send) -> Iterator[tuple[str, bool]]:
-    """Delete names of one place; yield each deleted name, with False if the adapter does not know its namespace."""
+    """Delete names of one place; yield each name that is gone, with False if its namespace did not exist."""
     reply = send(deletion_request(place, names), place[0])
     if reply.is_success or reply.is_a("NamespaceNotFound"):
         yield from ((name, reply.is_success) for name in names)
@@ -58,7 +58,7 @@ def _delete(place: Place, names: list[str], send: Send) -> Iterator[tuple[str, b
 
 
 def list_leftovers(components: Iterable[str], send: Send) -> dict[str, Leftovers]:
-    """Return the leftovers that an adapter lists, by run: namespaces in `health`, and nodes of the default one."""
+    """Return the leftovers that an adapter lists, by run: namespaces in `health`, nodes in the default namespace."""
     found: dict[str, Leftovers] = {}
     for component in components:
         kind: Kind = "node" if component == "graph" else "namespace"

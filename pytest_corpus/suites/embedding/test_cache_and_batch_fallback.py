@@ -46,7 +46,7 @@ TIDIED = ("letter_case", "spaces", "trailing_blank", "marks", "normal_form")
 """Differences between two texts that an adapter may ignore."""
 
 PAIRS = (*((name, name) for name in OPERATIONS), ("embed", "embed_batch"), ("embed_batch", "embed"))
-"""Pairs of the operation that fills the cache and the operation that may read it."""
+"""Pairs of operations: the first one fills the cache, and the second one may read the cache."""
 
 WAYS = ("one_by_one", "fallback")
 """The ways in which an adapter calls the provider for a batch: text by text, or only after the whole batch failed."""
@@ -75,11 +75,11 @@ def test_a_text_that_resembles_a_cached_one_is_another(
 @pytest.mark.requirement("EMB-CACHE-1")
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_a_repeated_request_is_answered_like_the_first(embedding: Embedding, operation: str) -> None:
-    """A text that is embedded again after others gets the same vector, from the cache or not."""
+    """A repeated text gets the same vector again, with or without a cache, even after other texts."""
     embedding.require(operation)
     text = embedding.unique()
     first, _, again = (embedding.vector(operation, each) for each in (text, embedding.unique(), text))
-    expect.check(embedding.are_same(first, again), "the vector of the first time", "another vector")
+    expect.check(embedding.are_same(first, again), "the same vector as in the first call", "another vector")
 
 
 @core("EMB-CACHE-2")
@@ -126,7 +126,7 @@ def test_a_cached_vector_stays_with_its_norm(embedding: Embedding, operations: t
 @pytest.mark.parametrize("operation", ["embed", "embed_batch"])
 @pytest.mark.parametrize("first", ["short", "long"])
 def test_a_cached_answer_has_its_own_flag(embedding: Embedding, first: str, operation: str) -> None:
-    """The results for a long text and for its truncated form each have the right `truncated`, in either order."""
+    """`truncated` is right for a long text and for its truncated form, whichever of the two is sent first."""
     require_truncation(embedding)
     embedding.require(operation)
     long = embedding.text_of(embedding.length_above_limit(9))
@@ -136,7 +136,7 @@ def test_a_cached_answer_has_its_own_flag(embedding: Embedding, first: str, oper
     if first == "short":
         expect_cut(reply)
     else:
-        expect.success(reply, "an embedding of the part that truncation left")
+        expect.success(reply, "an embedding of the truncated text")
         other = embedding.fresh()
         if other.client is embedding.client:
             short = embedding.text_of(len(short))
@@ -161,7 +161,7 @@ def test_a_cached_answer_does_not_spare_a_refusal(embedding: Embedding, operatio
 @core("COM-CACHE-1")
 @pytest.mark.parametrize("operations", PAIRS, ids="-".join)
 def test_a_cached_vector_stays_with_its_tenant(embedding: Embedding, operations: tuple[str, str]) -> None:
-    """The same text of another tenant, or without a tenant, is not answered from the cache."""
+    """A request of another tenant, or without a tenant, for the same text is not answered from the cache."""
     embedding.require(*operations)
     text = embedding.unique()
     first, again = (embedding.requests.with_text(operation, text) for operation in operations)
@@ -199,7 +199,7 @@ def test_an_expired_request_is_refused_however_often_it_was_answered(embedding: 
 @core("COM-IDEM-1")
 @pytest.mark.parametrize("changed", ["text", "normalize", "model", "truncate", "operation"])
 def test_an_idempotency_key_does_not_mix_up_requests(embedding: Embedding, changed: str) -> None:
-    """Another argument or operation under the same key gets its own answer."""
+    """If two requests under one key differ in an argument or the operation, each gets its own answer."""
     embedding.require("embed")
     caching.expect_different_answers_under_key(
         embedding, caching.expect_different_answers, changed, caching.CACHED.get(changed, "EMB-CACHE-1")
@@ -209,7 +209,7 @@ def test_an_idempotency_key_does_not_mix_up_requests(embedding: Embedding, chang
 @pytest.mark.requirement("COM-IDEM-1")
 @pytest.mark.parametrize("changed", ["a_text", "the_order", "the_number"])
 def test_an_idempotency_key_does_not_mix_up_batches(embedding: Embedding, changed: str) -> None:
-    """A batch with another text, order or number of texts under the same key gets its own answer."""
+    """If two batches under one key differ in a text, the order or the size, each gets its own answer."""
     caching.expect_different_answers_under_key(
         embedding, caching.expect_different_batch_answers, changed, "EMB-BATCH-2"
     )
@@ -258,7 +258,7 @@ def test_a_replay_is_answered_as_the_first_call(embedding: Embedding, what: str)
 def test_texts_after_a_failed_one_are_not_forgotten(embedding: Embedding, kind: str, position: int, way: str) -> None:
     """If one call of the provider fails, each text is embedded or reported in its place, or the batch is refused."""
     fresh, texts, reply, struck = caching.failing_batch(embedding, kind, position, way)
-    expect.applicable(not reply.is_error, "the batch is refused whole")
+    expect.applicable(not reply.is_error, "the whole batch is refused")
     found = embeddings_by_position(fresh, "EMB-BATCH-12", caching.expect_every_text(reply, texts), texts)
     expect_own_vectors(fresh, found, texts, embedding.embed_one_by_one(texts), reply)
     failed = len(failures_of(reply.result))

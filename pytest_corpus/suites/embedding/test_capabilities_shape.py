@@ -54,7 +54,9 @@ def test_flags_are_declared(embedding: Embedding, name: str) -> None:
 def test_statistics_are_counters(embedding: Embedding) -> None:
     """`get_stats` returns an object whose documented counters are not negative."""
     reply = embedding.call("get_stats")
-    expect.applicable(not reply.is_a("NotSupported"), "embedding.get_stats answers NOT_SUPPORTED, and it is optional")
+    expect.applicable(
+        not reply.is_a("NotSupported"), "the optional operation embedding.get_stats answers NOT_SUPPORTED"
+    )
     expect_audited("EMB-STATS-1", reply, embedding, claim="statistics")
 
 

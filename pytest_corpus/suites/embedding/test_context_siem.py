@@ -41,7 +41,7 @@ def test_a_finished_stream_is_not_counted_as_an_error(embedding: Embedding) -> N
     stream = stream_with_outcome(embedding, "finished")
     expect.works(stream, "a plain stream")
     counted = outcome_counts(stream.exchange)
-    expect.applicable(counted, "no final outcome is counted, which another test reports")
+    expect.applicable(counted, "no final outcome is counted; another test reports this")
     right = all(is_outcome_named(count, stream.exchange) for count in counted)
     expect.check(right, "OK, or no outcome", "an error", "count_stream_final_outcome")
 

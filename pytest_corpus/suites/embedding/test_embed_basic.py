@@ -86,7 +86,7 @@ def test_a_model_has_one_number_of_dimensions(embedding: Embedding, operation: s
 @rules("the_text EMB-EMBED-3, letter_by_letter EMB-EMBED-9")
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_the_text_comes_back(embedding: Embedding, requirement: str, operation: str) -> None:
-    """The text of a result equals the sent text; blanks and Unicode normal forms should be equal, too."""
+    """A result returns the sent text; differences in blanks or Unicode normal forms violate only a SHOULD."""
     batches.expect_texts_back(embedding, operation, exact=requirement == "EMB-EMBED-9")
 
 
@@ -156,7 +156,7 @@ def test_the_result_names_the_model_asked_for(embedding: Embedding, operation: s
         result = expect.success(reply, "an embedding")
         named = {result.get("model"), *(each.get("model") for each in embeddings_of(result))} - {None}
         expect.applicable(named, "no model is named")
-        expect.check(named <= {model}, "the model asked for", f"{len(named - {model})} other names", "result.model")
+        expect.check(named <= {model}, "the requested model", f"{len(named - {model})} other models", "result.model")
 
 
 @pytest.mark.requirement("EMB-EMBED-7")
@@ -218,7 +218,7 @@ def test_an_argument_of_the_wrong_type_is_refused(
 @pytest.mark.requirement("EMB-ARGS-3")
 @pytest.mark.parametrize("name", ["truncate", "normalize"])
 def test_a_null_option_does_no_harm(embedding: Embedding, name: str) -> None:
-    """A null option is taken as a missing one, or refused permanently (R144)."""
+    """A null option counts as missing, or is refused permanently (R144)."""
     embedding.require("embed")
     expect.either(embedding.embed(embedding.cut_to_limit("hi"), **{name: None}), *PERMANENT)
 
@@ -227,7 +227,7 @@ def test_a_null_option_does_no_harm(embedding: Embedding, name: str) -> None:
 @pytest.mark.parametrize("operation", OPERATIONS)
 @pytest.mark.parametrize("model", ["missing", "empty"])
 def test_a_missing_model_is_refused(embedding: Embedding, requirement: str, model: str, operation: str) -> None:
-    """Without `model`, a default model answers or the request is refused; an empty name may also count as unknown."""
+    """Without `model`, a default model answers or the request is refused. An empty name may be refused as unknown."""
     embedding.require(operation)
     args = embedding.requests.with_text(operation, embedding.cut_to_limit("hi"), model="")
     if model == "missing":
@@ -284,7 +284,7 @@ def test_a_stream_gives_an_embedding(embedding: Embedding) -> None:
 
 @pytest.mark.requirement("EMB-STREAM-3")
 def test_a_stream_embeds_its_text(embedding: Embedding) -> None:
-    """The only embedding of a stream is nearer to its own text's embedding than to that of any other text."""
+    """The only vector of a stream is nearer to the vector of its own text than to the vector of any other text."""
     for model in embedding.models_able_to("stream_embed"):
         own = {
             text: embedding.vector_once("embed", text, model=model) for text in map(embedding.cut_to_limit, UNRELATED)
@@ -292,7 +292,9 @@ def test_a_stream_embeds_its_text(embedding: Embedding) -> None:
         for text in [*own][:2]:
             found = batches.streamed_vector(embedding, text, model=model)
             apart = {other: distance(found, vector) for other, vector in own.items()}
-            expect.check(max(apart.values()) > 1e-9, "another vector than for any other text", "the same vector")
+            expect.check(
+                max(apart.values()) > 1e-9, "a vector that differs from the vectors of other texts", "the same vector"
+            )
             expect.check(
                 apart[text] <= min(apart.values()) + 1e-9, "the vector of the text", "the vector of another text"
             )

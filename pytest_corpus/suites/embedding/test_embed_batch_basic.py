@@ -131,7 +131,7 @@ def test_a_large_batch_keeps_its_order(embedding: Embedding) -> None:
 @pytest.mark.requirement("EMB-BATCH-18")
 @pytest.mark.parametrize("normalize", [True, False])
 def test_a_batch_gives_the_vectors_of_single_calls(embedding: Embedding, normalize: bool) -> None:
-    """Each listed model gives a text the same vector in a batch as alone."""
+    """Each listed model gives a text the same vector in a batch and in a single call."""
     texts = batches.arrange_texts(embedding, "mixed", batches.require_batch_size(embedding, 3, least=1))
     if normalize:
         embedding.require_normalization()
@@ -174,7 +174,7 @@ def test_bad_texts_are_reported(embedding: Embedding, requirement: str, where: s
     """Texts that are too long are reported with position, text, class and message, and none of them is lost."""
     texts, bad, reply = batches.batch_with_bad_texts(embedding, where)
     expect.readable(reply)
-    expect.applicable(not reply.is_error, "a batch with a bad text is refused whole")
+    expect.applicable(not reply.is_error, "the whole batch with a bad text is refused")
     failed = {failure.get("index") for failure in failures_of(reply.result)}
     if requirement == "EMB-BATCH-4" and None not in failed and len(failed) == len(bad):
         expect.check(failed == bad, "the positions of the bad texts", "other positions", "result.failed_texts")
@@ -223,7 +223,7 @@ def test_a_batch_beyond_the_limit_is_refused(embedding: Embedding, more: str) ->
 
 @pytest.mark.requirement("EMB-BATCH-13")
 def test_a_batch_beyond_the_limit_is_explained(embedding: Embedding) -> None:
-    """The refusal states the limit and by what percentage to reduce the batch."""
+    """The refusal states the limit, and the percentage by which the batch must become smaller."""
     embedding.require("embed_batch")
     reply = embed_equal_texts(embedding, batches.largest_batch(embedding) + 1)
     with expect.resting_on("EMB-BATCH-6"):
@@ -326,7 +326,7 @@ def test_a_batch_is_embedded_by_the_model_asked_for(embedding: Embedding) -> Non
     for model in others:
         found = embedding.vector_once("embed_batch", text, model=model)
         near = distance(found, alone[first]) < distance(found, alone[model])
-        expect.check(not near, "the vector of the model asked for", "the vector of another model", "result.embeddings")
+        expect.check(not near, "the vector of the requested model", "the vector of another model", "result.embeddings")
 
 
 @pytest.mark.requirement("EMB-BATCH-14")
@@ -338,7 +338,7 @@ def test_counts_of_a_batch_are_true(embedding: Embedding, where: str) -> None:
         reply = embedding.batch_once(texts, model=embedding.model)
     else:
         texts, _, reply = batches.batch_with_bad_texts(embedding, where)
-        expect.applicable(not reply.is_error, "the batch is refused whole")
+        expect.applicable(not reply.is_error, "the whole batch is refused")
     found = batches.embeddings_by_position(embedding, "EMB-BATCH-14", reply, texts)
     wanted = {"total_texts": len(texts), "processed_count": len(found), "failed_count": len(texts) - len(found)}
     for key, number in wanted.items():

@@ -26,7 +26,7 @@ from pytest_corpus.suites.shared.claims.faults import (
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_failure_of_a_batch_becomes_its_canonical_class(embedding: Embedding, kind: str) -> None:
-    """Each kind of failure has its class in a batch, as a refusal or for each of its texts."""
+    """If the provider fails, the error of the batch, or of each failed text, has the class of this failure."""
     reply = answer_to_fault(embedding, "embed_batch", kind)
     classes = embedding.faults.error_classes(kind)
     expect.readable(reply)

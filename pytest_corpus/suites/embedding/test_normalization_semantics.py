@@ -24,7 +24,7 @@ from pytest_corpus.suites.embedding.support.texts import FILLER, SCRIPTS, UNRELA
 
 TEXTS = {"word": "hi", "sentence": UNRELATED[0], "script": SCRIPTS["cjk"], "paragraph": FILLER * 8}
 STRAIGHT = 0.98
-"""A vector and its normalized form have at least this cosine; rounding and noise need no more room."""
+"""The smallest allowed cosine of a vector and its normalized form. It leaves room for rounding and noise."""
 
 
 @core("EMB-NORM-1")
@@ -119,7 +119,7 @@ def test_what_cannot_be_normalized_is_refused(embedding: Embedding, operation: s
 @pytest.mark.parametrize("kind", list(TEXTS))
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_what_the_source_normalizes_is_left_alone(embedding: Embedding, operation: str, kind: str) -> None:
-    """If a vector has norm 1 without `normalize`, it is the same with `normalize`."""
+    """If a vector has norm 1 without `normalize`, then `normalize` does not change it."""
     require_normalizing_source(embedding)
     for model in embedding.models_able_to(operation):
         text = embedding.cut_to_limit(TEXTS[kind])

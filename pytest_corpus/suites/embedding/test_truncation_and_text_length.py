@@ -137,7 +137,7 @@ def test_a_text_is_cut_between_characters(embedding: Embedding, start: str) -> N
     truncation.require_truncation(embedding)
     text = f"{start}{ASTRAL * embedding.length_above_limit(1)}"
     reply = embedding.embed(text, truncate=True)
-    expect.applicable(truncation.truncated_flag(reply), "by the adapter's count, the text is not too long")
+    expect.applicable(truncation.truncated_flag(reply), "the adapter does not count the text as too long")
     expect.applicable(texts_of(reply), "no text comes back")
     for told in texts_of(reply):
         expect.check(normal_text(told) in normal_text(text), "a part of the text", "another text", "text")
@@ -296,7 +296,7 @@ def test_a_text_that_is_too_long_is_explained(embedding: Embedding) -> None:
     reply = embedding.embed_once(text, truncate=False)
     claimed = embedding.capabilities.flag("supports_truncation")
     if claimed is not True and reply.is_a("NotSupported"):
-        raise NotApplicable("truncation is not offered, and is answered with NOT_SUPPORTED")
+        raise NotApplicable("truncation is not offered: the adapter answers NOT_SUPPORTED")
     if claimed is None:
         truncation.require_truncation(embedding)
     with expect.resting_on("EMB-TRUNC-12" if claimed is False else "EMB-TRUNC-3"):

@@ -28,13 +28,13 @@ BEGUN = {
     **dict.fromkeys(("last_message", "shorter", "order"), "turns"),
     **dict.fromkeys(("name", "letter_case", "spaces"), "one"),
 }
-"""By kind of similar conversation: the name of the cached conversation, which several kinds share."""
+"""By kind of similar conversation: the name of the conversation that is cached first. Several kinds share one."""
 
 ALIKE = (*BEGUN, "joined", "role", "far_end", "normal_form")
 """All kinds of similar conversations."""
 
 CUT = 3
-"""A text counts as cut if the text without `max_tokens` is this many times as long."""
+"""A text counts as cut off if, without `max_tokens`, the text has at least this many times its length."""
 
 ROOM = 64
 """A `max_tokens` that a short answer does not use up."""
@@ -129,7 +129,7 @@ def test_a_completion_that_was_cut_says_so(llm: LLM) -> None:
 
 @pytest.mark.requirement("LLM-COMPLETE-8")
 def test_a_completion_with_room_left_was_not_cut(llm: LLM) -> None:
-    """The finish reason is not "length" if much of `max_tokens` and the window is left and other texts are longer."""
+    """A text that is far below its limits and shorter than other texts does not have the finish reason "length"."""
     llm.require("complete")
     limit = llm.limit(ROOM)
     reply = llm.complete_once(max_tokens=limit)
@@ -138,11 +138,13 @@ def test_a_completion_with_room_left_was_not_cut(llm: LLM) -> None:
     usage = reply.result["usage"]
     spent, total = completion_tokens(usage), usage["total_tokens"]
     if spent is None or 2 * spent > limit or 2 * total > (llm.capabilities.context_window(llm.model) or 2 * total):
-        raise NotApplicable("the completion uses more than half of its limit or window, or states no token count")
+        raise NotApplicable(
+            "the completion uses more than half of `max_tokens` or of the window, or states no token count"
+        )
     reason = reply.result["finish_reason"]
     if reason == "length":
         uncut = completions.find_uncut(llm, reply, max_tokens=limit)
-        reply = expect.applicable(uncut, "the model may have its own maximum")
+        reply = expect.applicable(uncut, "the model may have a lower maximum than `max_tokens`")
     expected = "a reason other than length"
     expect.check(reason != "length", expected, found=reason, path="result.finish_reason", on=[reply])
 
@@ -174,7 +176,7 @@ def test_the_result_names_the_model_asked_for(llm: LLM) -> None:
         with expect.resting_on("LLM-MODEL-1"):
             result = expect.success(reply, "a completion by every listed model")
         expect.check(
-            result.get("model") == model, "the model asked for", found=result.get("model"), path="result.model"
+            result.get("model") == model, "the requested model", found=result.get("model"), path="result.model"
         )
 
 
@@ -323,7 +325,7 @@ def test_a_sampled_completion_is_not_cached(llm: LLM, operation: str) -> None:
 @pytest.mark.requirement("COM-CACHE-1")
 @pytest.mark.parametrize("operation", ["complete", "stream"])
 def test_a_cached_answer_stays_with_its_tenant(llm: LLM, operation: str) -> None:
-    """The same request of another tenant with a similar name is not answered from the cache."""
+    """If a tenant with a similar name sends the same request, it is not answered from the cache."""
     args = {**completions.cold_arguments(llm, operation), "messages": [user_message(llm.unique())]}
     for number in (0, 1) if operation == "complete" else (2,):
         completions.expect_own_answer(llm, args, args, *similar_tenant_contexts(llm, number), operation=operation)
@@ -355,8 +357,8 @@ def test_an_idempotency_key_does_not_mix_up_requests(llm: LLM) -> None:
 @pytest.mark.requirement("COM-IDEM-1")
 @pytest.mark.parametrize("operation", ["complete", "stream"])
 def test_an_idempotency_key_does_not_hide_a_changed_argument(llm: LLM, operation: str) -> None:
-    """Another prompt, `max_tokens`, system message or operation under the same key gets its own answer."""
-    expect.applicable("provider" in llm.client.hooks, "without the provider hook, another test compares the answers")
+    """Requests under one key that differ in prompt, `max_tokens`, system message or operation get their own answers."""
+    expect.applicable("provider" in llm.client.hooks, "the provider hook is missing; another test compares the answers")
     ctx = new_key_context(**new_tenant_context())
     limit = llm.limit(8, operation)
     args = llm.requests.args(messages=[user_message(llm.unique())], max_tokens=limit)

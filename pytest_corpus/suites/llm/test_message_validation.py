@@ -45,7 +45,7 @@ STREAMED = (
     ],
 )
 def test_malformed_messages_are_refused(llm: LLM, messages: Any) -> None:
-    """Messages are refused if one is not an object with a known role, a text and optional fields of the right types."""
+    """Messages are refused if one is not an object, has no text or no known role, or has a field of the wrong type."""
     llm.require("complete")
     expect_messages_refused(llm, messages)
 
@@ -73,7 +73,7 @@ def test_the_roles_of_a_conversation_are_accepted(llm: LLM, operation: str, role
     flags = ["supports_roles", *(["supports_system_message"] if "system" in roles else [])]
     reply = llm.ask(operation, messages=[{"role": role, "content": "hi"} for role in roles])
     if reply.is_a("NotSupported") and any(llm.capabilities.flag(flag) is None for flag in flags):
-        raise NotApplicable("these roles are not claimed, and answered with NOT_SUPPORTED")
+        raise NotApplicable("these roles are not claimed, and the adapter answers NOT_SUPPORTED")
     llm.require_fit(reply)
     expect.works(reply, f"{' '.join(roles)} to be accepted")
 
@@ -85,7 +85,7 @@ def test_a_stream_refuses_what_a_completion_refuses(llm: LLM, kind: str) -> None
     llm.require("stream", "complete")
     messages = next(json.loads(messages) for _, name, messages in MALFORMED if name == kind)
     if not llm.ask_once("complete", messages=messages).is_a("BadRequest"):
-        raise NotApplicable("complete does not refuse these messages either, which another test reports")
+        raise NotApplicable("another test reports that complete does not refuse these messages")
     expect_messages_refused(llm, messages, operation="stream")
 
 
@@ -122,7 +122,7 @@ def test_a_model_of_the_wrong_type_does_not_count(llm: LLM) -> None:
 
 @rules("called LLM-TOOLS-1, one_of_the_tools LLM-TOOLS-2, ids LLM-TOOLS-22, reason LLM-COMPLETE-12")
 def test_a_required_tool_is_called(llm: LLM, requirement: str) -> None:
-    """`tool_choice` "required" makes the model call an offered tool with the text of a JSON object.
+    """With `tool_choice` "required", the model calls an offered tool; the arguments are a string with a JSON object.
 
     Ids of tool calls are not empty, and differ within an answer. The finish reason announces the call.
     """
@@ -138,13 +138,16 @@ def test_a_required_tool_is_called(llm: LLM, requirement: str) -> None:
         name = function.get("name") if isinstance(function, Mapping) else None
         expect.check(name == "get_weather", "the name of the tool", "another name", "result.tool_calls[].function.name")
         text = function.get("arguments") if isinstance(function, Mapping) else None
-        expect.check(is_object_text(text), "the text of a JSON object", "another text, or no text", "arguments")
+        expect.check(is_object_text(text), "a string with a JSON object", "another string, or no string", "arguments")
     for names, parts in streamed_calls(llm):
         named = "get_weather" in (names[-1], "".join(names))
         expect.check(named, "the name of the tool", "another name", "chunk.tool_calls[].function.name")
         whole = is_object_text("".join(parts)) or is_object_text(parts[-1])
         expect.check(
-            whole, "the text of a JSON object", "another text, or no text", "chunk.tool_calls[].function.arguments"
+            whole,
+            "a string with a JSON object",
+            "another string, or no string",
+            "chunk.tool_calls[].function.arguments",
         )
 
 
@@ -213,7 +216,7 @@ def test_tools_that_are_denied_do_no_harm(llm: LLM) -> None:
 def test_the_result_of_a_tool_is_accepted(llm: LLM, operation: str) -> None:
     """A conversation may contain a tool call of the assistant and the tool's answer.
 
-    If a content filter refuses unusual words in them, ordinary words are sent.
+    If a content filter refuses unusual words in the conversation, ordinary words are sent.
     """
     require_tools(llm)
     require_tools_of(llm, operation)
@@ -223,7 +226,7 @@ def test_the_result_of_a_tool_is_accepted(llm: LLM, operation: str) -> None:
         reply = llm.ask(operation, **tool_arguments(llm, messages=tool_conversation(llm, "Oslo", "rain")))
     unclaimed = "BadRequest" if llm.offers_tools is None else "NotSupported"
     if reply.is_a("NotSupported", unclaimed) and None in (llm.offers_tools, llm.capabilities.flag("supports_roles")):
-        raise NotApplicable("the roles of tool calling are not claimed, and refused permanently")
+        raise NotApplicable("the roles of tool calling are not claimed, and the adapter refuses them permanently")
     llm.require_fit(reply)
     expect.works(reply, "the result of a tool to be accepted")
 
@@ -284,7 +287,7 @@ def expect_messages_refused(llm: LLM, messages: Any, operation: str = "complete"
 
 
 def tool_arguments(llm: LLM, **changed: Any) -> dict[str, Any]:
-    """Return the arguments of a request with a tool to a model that offers tools; `changed` replaces some of them."""
+    """Return arguments with a tool, and with a model that offers tools; `changed` replaces some of the arguments."""
     able = llm.models_with("supports_tools")
     model = {"model": able[0]} if able and llm.model not in able else {}
     return {
@@ -300,7 +303,7 @@ def require_tools(llm: LLM) -> None:
     llm.require("complete")
     expect.applicable(llm.offers_tools is not False, "no listed model has tools")
     if llm.offers_tools is None and not llm.accepts("complete", **tool_arguments(llm)):
-        raise NotApplicable("tools are not claimed, and refused permanently")
+        raise NotApplicable("tools are not claimed, and the adapter refuses them permanently")
 
 
 def require_tools_of(llm: LLM, operation: str) -> None:
@@ -313,27 +316,27 @@ def require_tools_of(llm: LLM, operation: str) -> None:
 def require_tool_use(llm: LLM, claimed: bool | None) -> None:
     """Raise NotApplicable if tools are neither claimed nor called; an adapter may ignore an unknown argument."""
     require_tools(llm)
-    expect.applicable(claimed is not None or tool_calls_of(llm), "tools are not claimed, and not used")
+    expect.applicable(claimed is not None or tool_calls_of(llm), "tools are not claimed, and the model calls no tool")
 
 
 def tool_calls_of(llm: LLM, *, asked: bool = False, **changed: Any) -> list[Any]:
-    """Return the tool calls in the answer to a request that requires one.
+    """Return the tool calls in the answer to a request that requires a tool call.
 
     Args:
-        asked: True if an unclaimed `tool_choice` must be obeyed, too, because of a SHOULD (R72).
+        asked: True if a SHOULD demands that an unclaimed `tool_choice` is obeyed, too (R72).
     """
     require_tools(llm)
     expect.applicable(llm.settings.edition != "1.0.0", "edition 1.0.0 has no place for tool calls in a completion")
     denied = llm.capabilities.flag("supports_tool_choice") is False
-    expect.applicable(not denied or asked, "tool_choice is denied by capabilities")
+    expect.applicable(not denied or asked, "capabilities deny tool_choice")
     reply = llm.complete_once(**tool_arguments(llm, **{"tool_choice": "required", **changed}))
     llm.require_fit(reply)
     claimed = llm.offers_tools and llm.capabilities.flag("supports_tool_choice")
     if claimed is None and reply.is_a("NotSupported", *([] if asked else ["BadRequest"])):
-        raise NotApplicable("tool_choice is not claimed, and refused permanently")
+        raise NotApplicable("tool_choice is not claimed, and the adapter refuses it permanently")
     result = expect.success(reply, "a completion with a tool call")
     calls = result.get("tool_calls") if isinstance(result, Mapping) else None
-    expect.applicable(claimed is not None or calls, "tool_choice is not claimed, and ignored")
+    expect.applicable(claimed is not None or calls, "tool_choice is not claimed, and the adapter ignores it")
     return calls if isinstance(calls, list) else []
 
 
@@ -352,7 +355,7 @@ def stream_with_tools(llm: LLM) -> StreamReply:
 
 
 def streamed_calls(llm: LLM) -> list[tuple[list[str], list[str]]]:
-    """Return the names and the arguments of each tool call in a stream, one part for each chunk.
+    """Return the parts of the name and of the arguments of each tool call in a stream; each chunk adds a part.
 
     Empty if streams accept no tools, fail, or report no calls: no document offers tools for streams.
     """

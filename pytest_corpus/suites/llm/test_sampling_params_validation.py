@@ -61,7 +61,7 @@ def test_max_tokens_is_a_whole_number_from_zero_on(llm: LLM, value: float) -> No
 @pytest.mark.parametrize("where", ["low", "middle", "high", "whole"])
 @pytest.mark.parametrize("operation", ["complete", "stream"])
 def test_a_value_within_its_range_is_accepted(llm: LLM, operation: str, name: str, where: str) -> None:
-    """Both ends, the middle and an integer of a stated range are accepted; unclaimed values may be refused (R117)."""
+    """Both ends, the middle and an integer of a range are accepted. An unclaimed parameter may be refused (R117)."""
     llm.require(operation)
     expect.applicable(llm.accepts_argument(name, operation), f"{name} is refused permanently")
     value = value_in_range(llm, name, where)
@@ -71,7 +71,7 @@ def test_a_value_within_its_range_is_accepted(llm: LLM, operation: str, name: st
     # If all are accepted together, each is; otherwise each is sent alone.
     reply = llm.ask(operation, **{name: value}) if together.is_error else together
     if not llm.claims(name, operation) and reply.is_a(*PERMANENT):
-        raise NotApplicable(f"no range of {name} is stated, and {value:g} is refused permanently")
+        raise NotApplicable(f"no range of {name} is stated, and the adapter refuses {value:g} permanently")
     expect.works(reply, f"{name} {value:g} to be accepted")
 
 
@@ -94,7 +94,7 @@ def value_in_range(llm: LLM, name: str, where: str) -> float | None:
     ],
 )
 def test_a_value_that_is_not_a_number_is_refused(llm: LLM, name: str, kind: str) -> None:
-    """A string, even of digits, a list or an object instead of a number is BAD_REQUEST."""
+    """A value that is not a number is BAD_REQUEST: a list, an object or a string (even if it contains only digits)."""
     llm.require("complete")
     llm.expect_refused("complete", **{name: NO_NUMBERS[kind]})
 
@@ -113,7 +113,7 @@ def test_a_stream_refuses_what_a_completion_refuses(llm: LLM, name: str, value: 
     """`stream` refuses the values that `complete` refuses: outside their range or of the wrong type."""
     llm.require("stream", "complete")
     if not llm.ask_once("complete", **{name: value}).is_a("BadRequest"):
-        raise NotApplicable(f"complete does not refuse this {name} either, which another test reports")
+        raise NotApplicable(f"another test reports that complete does not refuse this {name}")
     if name in UNSIGNED:
         expect.either(llm.ask_once("stream", **{name: value}), *PERMANENT)
     else:
@@ -124,7 +124,7 @@ def test_a_stream_refuses_what_a_completion_refuses(llm: LLM, name: str, value: 
 @pytest.mark.parametrize("what", [*OPTIONAL, "all", "low", "middle", "high"])
 @pytest.mark.parametrize("operation", ["complete", "stream"])
 def test_every_optional_argument_is_taken(llm: LLM, operation: str, what: str) -> None:
-    """Valid optional arguments are accepted: each alone, and all with the ends or the middle of their ranges."""
+    """Valid optional arguments are accepted, alone and together, and with the ends and the middles of their ranges."""
     llm.require(operation)
     values = llm.optional_arguments()
     if not llm.accepts_argument("system_message", operation):

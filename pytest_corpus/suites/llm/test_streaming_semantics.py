@@ -21,7 +21,7 @@ from pytest_corpus.suites.shared.claims.envelopes import TestStreaming
 @pytest.mark.core
 @rules("schema LLM-STREAM-1, increments LLM-STREAM-9, usage LLM-STREAM-2")
 def test_chunks_are_of_the_schema(llm: LLM, requirement: str) -> None:
-    """Each chunk has `is_final` and a `text` that extends earlier texts; the total of its usage is the parts' sum."""
+    """Each chunk has `is_final` and a `text` with new text only; the total in its usage is the sum of the parts."""
     llm.require("stream")
     stream = expect.finished(long_stream(llm))
     if requirement == "LLM-STREAM-2":
@@ -34,14 +34,14 @@ def test_chunks_are_of_the_schema(llm: LLM, requirement: str) -> None:
 
 
 def expect_whole_characters(llm: LLM, stream: StreamReply) -> None:
-    """Check that no text of the built-in provider arrives with U+FFFD, the sign of a character that was split."""
+    """Check that no text of the built-in provider arrives with U+FFFD. This sign shows that a character was split."""
     if llm.faults.uses_stand_in:
         torn = any("\ufffd" in str(chunk.get("text")) for chunk in stream.chunks)
         expect.check(not torn, "the characters of the provider's text", "a replacement character", "chunk.text")
 
 
 MOST = 5
-"""The larger `max_tokens` of the test, which is also tried with other models."""
+"""The larger of two limits (`max_tokens`). Only this limit is also tried with other models."""
 
 
 @pytest.mark.requirement("LLM-STREAM-3")

@@ -29,13 +29,13 @@ def unusual_key_context(**more: str) -> dict[str, str]:
 
 
 def similar_key_contexts() -> list[dict[str, str]]:
-    """Return contexts with similar new keys (R139). Each differs from the last in letter case, a sign or a blank."""
+    """Return contexts with similar new keys (R139), which differ in letter case, a sign or a blank."""
     stem = new_key_context()["idempotency_key"]
     return [{"idempotency_key": f"{stem}{end}"} for end in ("A_b", "a-b", "a_b ", "a_b")]
 
 
 def similar_tenant_contexts(subject: Subject, number: int = 0) -> list[dict[str, str]]:
-    """Return the contexts of two new tenants with similar names, or plain names if the adapter refuses those.
+    """Return the contexts of two new tenants. Their names are similar, or plain if the adapter refuses similar names.
 
     Args:
         number: the index of the pair of kinds in `ALIKE`; after the last pair, the first one follows.
@@ -55,6 +55,6 @@ def similar_tenant_contexts(subject: Subject, number: int = 0) -> list[dict[str,
 
 
 def require_tenants(subject: Subject, *, claimed: bool = True) -> None:
-    """Check that capabilities claim that tenants are isolated (R25); with `claimed` false, that they do not (R127)."""
+    """Check that capabilities claim to isolate tenants (R25); with `claimed` false, check the opposite (R127)."""
     if (subject.capabilities.flag("supports_multi_tenant") is True) is not claimed:
         raise NotApplicable("supports_multi_tenant is not claimed" if claimed else "supports_multi_tenant is claimed")

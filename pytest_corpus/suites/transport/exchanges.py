@@ -117,7 +117,7 @@ def working_stream(subject: Subject) -> RawExchange:
             return seen
     supported = [seen for seen in found if not any("NotSupported" in error_names(body) for body in seen.bodies)]
     if not supported and subject.prerequisites.claim_of(subject.principal_stream) is None:
-        raise NotApplicable("streams answer NOT_SUPPORTED, and are not claimed")
+        raise NotApplicable("streams are not claimed, and the adapter answers NOT_SUPPORTED")
     raise NotAssessed(Obstacle.NO_FRAMES)
 
 
@@ -142,7 +142,7 @@ def is_refusal(seen: RawExchange) -> bool:
 
 
 def is_offered(subject: Subject, kind: str) -> bool:
-    """True if a plain stream succeeds and is not declared as a format other than the requested one."""
+    """True if a plain stream succeeds and its content type is not the one of another format."""
     seen = require_answer(stream(subject, kind))
     bodies = seen.bodies
     expect.assessable(not (bodies and is_busy(bodies[0])), Obstacle.STREAM_REFUSED)
@@ -176,7 +176,7 @@ def show_in_findings(seen: RawExchange) -> Iterator[None]:
 
 
 def payloads(answer: RawAnswer) -> list[bytes]:
-    """Return the content of each line, event or message of an answer, and of gRPC's trailing metadata."""
+    """Return the content of each line, event or message of an answer, and the envelope in gRPC's trailing metadata."""
     if answer.code:
         trailing = answer.trailing.get(GRPC_ENVELOPE)
         found = [unpack_message(piece.data) for piece in answer.pieces]
@@ -240,7 +240,7 @@ def require_no_delay(seen: RawExchange) -> RawExchange:
 
 
 def is_busy(body: Any) -> bool:
-    """True if a value is an error of a busy adapter, from which nothing follows about the transport."""
+    """True if a value is an error of a busy adapter. Such an error shows nothing about the transport."""
     return looks_like_error(body) and bool(set(error_names(body)) & set(BUSY))
 
 

@@ -50,7 +50,7 @@ _CHARSET = re.compile(r';\s*charset\s*=\s*"?([^";\s]+)', re.IGNORECASE)
 
 @pytest.mark.requirement("TRA-CALL-1")
 def test_what_is_no_json_is_a_bad_request(subject: Subject) -> None:
-    """Half a JSON object is answered with BAD_REQUEST, or ignored on a message channel, and the next call works."""
+    """Half a JSON object gets BAD_REQUEST (a message channel may ignore the object), and the next call works."""
     seen = ask_once(subject, "no json", lambda: send_invalid_json(subject), everywhere=True)
     with show_in_findings(seen):
         bodies, fault = list(answers_to_invalid_input(seen)), seen.answer.fault
@@ -67,7 +67,7 @@ def test_what_is_no_json_is_a_bad_request(subject: Subject) -> None:
 
 @pytest.mark.requirement("TRA-CALL-2")
 def test_what_is_sent_is_utf_8(subject: Subject) -> None:
-    """Answers and streams are UTF-8, name no other charset, and have no byte order mark, except for event streams."""
+    """Answers and streams are UTF-8 and name no other charset. Only event streams may begin with a byte order mark."""
     for seen in plain_exchanges(subject):
         with show_in_findings(seen):
             found = _CHARSET.search(seen.answer.header("Content-Type"))
@@ -87,12 +87,14 @@ def test_calls_side_by_side_get_their_own_answers(subject: Subject) -> None:
     decided = [(alone, beside) for alone, beside in pairs if beside]
     expect.assessable(decided, Obstacle.ALL_REFUSED)
     wrong = sum(alone != beside for alone, beside in decided)
-    expect.check(not wrong, f"{MANY} answers, each to its own request", f"{wrong} answers to others, or none")
+    expect.check(
+        not wrong, f"the right answer to each of {MANY} requests", f"{wrong} requests with a wrong answer, or none"
+    )
 
 
 @pytest.mark.requirement("TRA-CALL-4")
 def test_clients_that_go_away_leave_the_adapter_working(subject: Subject) -> None:
-    """After clients abandoned four streams, a call and a stream are answered."""
+    """The adapter still answers a call and a stream after clients have abandoned four other streams."""
     unary, streamed = ask_once(subject, "leavers", lambda: call_after_abandoned_streams(subject), everywhere=True)
     for seen in (unary, streamed):
         with show_in_findings(seen):
@@ -118,7 +120,7 @@ def name_answer(body: Any) -> str:
 
 
 def send_invalid_json(subject: Subject) -> RawExchange:
-    """Send input that is not JSON, a second time if the adapter asks to retry."""
+    """Send input that is not JSON; send it again if the adapter asks for a retry."""
     seen = send(subject, RawRequest(body=NO_JSON))
     if any(map(is_busy, seen.bodies)):
         require_no_delay(send(subject, RawRequest(subject.envelope("capabilities"))))

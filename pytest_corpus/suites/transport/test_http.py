@@ -70,7 +70,7 @@ def test_a_success_has_a_status_of_success(subject: Subject) -> None:
 
 @pytest.mark.requirement("TRA-HTTP-4")
 def test_a_body_is_compressed_only_where_that_is_offered(subject: Subject) -> None:
-    """A body is compressed only if the client accepts gzip, and it contains the envelope."""
+    """A body is compressed only if the client accepts gzip. A compressed body contains the envelope."""
     for offer in ("identity", "gzip"):
         request = RawRequest(subject.envelope("capabilities"), encoding=offer)
         plain = offer == "identity"
@@ -96,7 +96,7 @@ def test_another_method_is_refused(subject: Subject) -> None:
 
 @pytest.mark.requirement("TRA-HTTP-6")
 def test_another_content_type_gets_an_envelope(subject: Subject) -> None:
-    """A request of the type text/plain is answered with an envelope."""
+    """A request with the content type text/plain is answered with an envelope."""
     seen = call_with_other_type(subject)
     with show_in_findings(seen):
         body = body_of(seen)
@@ -106,10 +106,10 @@ def test_another_content_type_gets_an_envelope(subject: Subject) -> None:
 
 @pytest.mark.requirement("TRA-HTTP-7")
 def test_another_content_type_is_refused_with_its_status(subject: Subject) -> None:
-    """A request of the type text/plain is served, or refused with 400 or 415."""
+    """A request with the content type text/plain is served, or refused with status 400 or 415."""
     seen = require_no_delay(require_answer(call_with_other_type(subject)))
     status, body = seen.answer.status, body_of(seen)
-    expect.applicable(not looks_like_success(body), "another content type is served")
+    expect.applicable(not looks_like_success(body), "a request with the content type text/plain is served")
     legal = (400, 415, 200) if looks_like_error(body) else (400, 415)
     with show_in_findings(seen):
         expect.check(status in legal, "400 or 415", f"{status}", "status")
@@ -141,7 +141,7 @@ def test_a_refused_stream_is_a_frame_or_an_envelope(subject: Subject) -> None:
 
 @pytest.mark.requirement("TRA-HTTP-9")
 def test_a_format_that_is_not_offered_is_refused(subject: Subject) -> None:
-    """NDJSON and SSE are served, or refused as NOT_SUPPORTED with 406 or that class's status."""
+    """NDJSON and SSE are served, or refused as NOT_SUPPORTED. The status is 406 or the status of NotSupported."""
     offered = {kind: is_offered(subject, kind) for kind in STREAM_TYPES.values()}
     expect.applicable(any(offered.values()), "no stream is offered")
     legal = (406, 200, *TAXONOMY["NotSupported"].http)
@@ -162,7 +162,7 @@ def test_another_major_version_is_refused(subject: Subject, requirement: str) ->
     bodies = [body_of(require_no_delay(require_answer(seen))) for seen in (one, two)]
     served = [looks_like_success(body) for body in bodies]
     if requirement == "TRA-HTTP-11" and served == [True, True]:
-        raise NotApplicable("the header X-Adapter-Protocol is not read")
+        raise NotApplicable("the adapter does not read the header X-Adapter-Protocol")
     if requirement == "TRA-HTTP-11":
         with show_in_findings(one):
             expect.check(served[0], "version 1.3 to be served", kind_of(bodies[0]), PROTOCOL_HEADER)
@@ -189,7 +189,7 @@ def body_of(seen: RawExchange) -> Any:
 
 
 def call_with_other_type(subject: Subject) -> RawExchange:
-    """Send an envelope with another content type."""
+    """Send an envelope with a content type that is not JSON."""
     request = RawRequest(subject.envelope("capabilities"), content_type=OTHER_TYPE)
     return send_once(subject, "content type", request, everywhere=True)
 

@@ -20,7 +20,7 @@ SLOW_MS, IN_FLIGHT_S, LISTEN_S = 1_200, 1.0, 1.5
 
 @core("TRA-MSG-1")
 def test_each_answer_is_an_id_and_a_frame(subject: Subject) -> None:
-    """Each message is an object with the number of its request and a frame, and no other key."""
+    """Each message is an object with two keys: `id`, the number of the request, and `frame`."""
     for seen in exchanges.plain_exchanges(subject):
         with exchanges.show_in_findings(seen):
             for number, body in messages(seen, objects_only=exchanges.transport_of(subject) == "stdio"):
@@ -70,9 +70,9 @@ def test_a_cancelled_call_falls_silent(subject: Subject) -> None:
     frames = [(at, body["frame"]) for at, body in after if isinstance(body, dict) and body.get("id") == answer.number]
     with exchanges.show_in_findings(seen):
         late = [frame for at, frame in frames if at > IN_FLIGHT_S and not looks_like_error(frame)]
-        expect.check(not late, "nothing more, or one error frame, after `cancel`", f"{len(late)} more frames")
+        expect.check(not late, "at most one error frame after `cancel`", f"{len(late)} more frames")
         errors = [frame for _, frame in frames if looks_like_error(frame)]
-        expect.check(len(errors) <= 1, "at most one error frame after `cancel`", f"{len(errors)} of them")
+        expect.check(len(errors) <= 1, "at most one error frame after `cancel`", f"{len(errors)} error frames")
 
 
 @pytest.mark.core

@@ -57,7 +57,7 @@ class EmbeddingPrerequisites(Prerequisites):
 
 
 class EmbeddingFaults(ProviderFaults):
-    """Plans faults at the provider. It leaves batches out, because they may report a failure for each item (R14)."""
+    """Plans faults at the provider, but not for batches. A batch may report a failure for each item instead (R14)."""
 
     def backed_operations(self, *, streaming: bool) -> list[str]:
         """Return the operations that call the provider, except `embed_batch`."""
@@ -82,7 +82,7 @@ class EmbeddingAuditor(ComponentAuditor):
                 yield from statistics_problems(result)
 
     def call_findings(self, exchange: Exchange, answers: Sequence[Any]) -> Violations:
-        """Yield the violations of stated dimensions, even if other keys of the result violate the schema."""
+        """Yield the violations that concern dimensions, even if other keys of the result violate the schema."""
         if exchange.op in ("embedding.embed", "embedding.embed_batch"):
             for result in answers:
                 yield from self._dimension_problems(embeddings_of(result))
@@ -135,7 +135,7 @@ class Embedding(EmbeddingCalls):
     @reading_separately()
     @remembered_by_all
     def counts_characters(self) -> bool:
-        """True if `max_text_length` counts characters: one character more is refused, and the limit itself is not.
+        """True if `max_text_length` counts characters: a text of this length is accepted, a longer text is refused.
 
         An adapter that miscounts by one is allowed: it embeds one character more and refuses two more.
         """
@@ -175,7 +175,7 @@ class Embedding(EmbeddingCalls):
 
     @property
     def noise(self) -> float:
-        """The distance between two embeddings of the same text that were both computed, not cached."""
+        """The distance between two embeddings of the same text, both computed and not read from a cache."""
         with self.client.provider.paused():
             return self.shared.find_once("noise", self._find_noise)
 

@@ -16,7 +16,7 @@ SMALL = 160
 """If the limit is smaller, some texts of the suite may be too long."""
 
 TELLING = 4
-"""If the limit is smaller, there are too few different texts."""
+"""The smallest limit that allows enough different texts."""
 
 MOST_LENGTH = 100_000
 """A longer text is not sent in a test of the limit."""
@@ -152,7 +152,7 @@ class Texts(ListedModels):
         return self.short_word(inputs.unique_ordinal(MOST_WORDS), min(self.limit or 12, 12))
 
     def short_word(self, number: int, length: int) -> str:
-        """Return a word of this length that no other number has in this run."""
+        """Return a word of this length. Within a run, each number has a different word."""
         start = int.from_bytes(hashlib.sha256(self.settings.run.encode()).digest()[:6], "big")
         value, letters = start + number * 7919, ""
         while len(letters) < length:

@@ -27,7 +27,7 @@ SMALL = 128
 
 @dataclass(slots=True)
 class LLMShared(Shared):
-    """The results of trials: `taken` is True if an operation accepts an optional argument, by (operation, argument).
+    """The results of trials. By operation and argument, `taken` is True if the operation accepts the argument.
 
     `brief` is True if a small `max_tokens` is accepted, `roomy` if a large one is; None before the trial.
     """
@@ -70,7 +70,7 @@ class ContextWindows(ListedModels):
         return window is None or len(text.encode()) <= window
 
     def limit_to_window(self, tokens: int) -> int:
-        """Return this number of tokens, or fewer if prompt and completion share a small window."""
+        """Return this number of tokens, or fewer if the prompt and the completion must share a small window."""
         window = self.capabilities.context_window(self.model)
         return tokens if window is None else min(tokens, max(1, window // 4))
 
@@ -104,7 +104,7 @@ RANGES = {
 """The protocol's ranges; only `top_p` excludes its lower end."""
 
 UNSIGNED = ("stop_sequences", "top_p", "frequency_penalty", "presence_penalty")
-"""Arguments that the signature of `stream` lacks; no signature has the first one (SPECIFICATION 8.3; R117)."""
+"""Arguments that the signature of `stream` lacks; `complete` lacks only the first of them (SPECIFICATION 8.3; R117)."""
 
 NO_STOPS: tuple[Any, ...] = (7, "###", [7])
 """Values that are not a list of stop sequences."""
@@ -146,7 +146,7 @@ class LLMCapabilities(ContextWindows):
     def usual_limit(self) -> dict[str, int]:
         """The `max_tokens` of ordinary requests, as an argument.
 
-        Empty if the window is small, or if a model refuses so few tokens, as a reasoning model may.
+        Empty if the window is small, or if the model (such as a reasoning model) refuses so small a limit.
         """
         if self.limit_to_window(BRIEF) < BRIEF or not self.shared.find_once(
             "brief", lambda: self._accepts_limit(BRIEF)
@@ -165,7 +165,7 @@ class LLMCapabilities(ContextWindows):
         return BRIEF + 1 if self.usual_limit else self.limit(BRIEF // 2, operation)
 
     def limit(self, tokens: int, operation: str = "complete") -> int:
-        """Return this `max_tokens`, lower if the adapter refuses it, or the lowest that the adapter accepts (R117)."""
+        """Return a `max_tokens` that the adapter accepts, if possible this one (R117)."""
         if (
             tokens > BRIEF
             and self.usual_limit

@@ -148,7 +148,7 @@ class TestCapabilities:
             expect.check(not reply.is_error, f"{what}, to work", str(reply))
         if broken:
             raise broken
-        expect.applicable(tried, "every operation that can be denied is denied, or not offered")
+        expect.applicable(tried, "every operation that capabilities can deny is denied or not offered")
 
     @rules("refused COM-CAP-7, not_working COM-CAP-8")
     def test_an_operation_that_is_denied_is_not_supported(self, subject: Subject, requirement: str) -> None:
@@ -208,7 +208,7 @@ class TestModels:
         with expect.resting_on(subject.unknown):
             expect.refusal(reply, *UNKNOWN_MODEL)
         named = reply.details.get("model")
-        expect.check(named == model, "the model that was asked for", "another model, or none", "details.model")
+        expect.check(named == model, "the requested model", "another model, or none", "details.model")
 
     @core("LLM-MODEL-3", "EMB-MODEL-4")
     def test_an_unknown_model_does_not_stream(self, subject: ListedModels) -> None:
@@ -233,7 +233,7 @@ class TestModels:
             named = [each["model"] for each in naming if each.get("model") is not None]
             expect.applicable(named, "no model is named")
             others = [each for each in named if each != stream.exchange.request["args"]["model"]]
-            expect.check(not others, "the model asked for", f"{len(others)} other names", "chunk.model")
+            expect.check(not others, "the requested model", f"{len(others)} other models", "chunk.model")
 
 
 class TestModelLabels:
@@ -246,7 +246,7 @@ class TestModelLabels:
         hidden = {"model": model.rpartition("-")[2]}
         names = [name for name in subject.working_operations() if "model" in subject.requests.minimal(name)]
         replies = [invoke_with_model(subject, name, model, secrets=hidden) for name in names]
-        expect.applicable(replies, "no operation that names a model is offered, or works")
+        expect.applicable(replies, "no operation that names a model is offered and works")
         for reply in replies:
             expect_audited("COM-OBS-13", reply, subject)
 
@@ -318,7 +318,7 @@ class TestHealth:
         expect.either(reply, *RETRYABLE)
         if reply.is_success and isinstance(reply.result, dict):
             fine = reply.result.get("ok") is True and reply.result.get("status", "ok") == "ok"
-            expect.check(not fine, "a report that something is wrong", "a report that all is well")
+            expect.check(not fine, "a report of a problem", "a report without a problem")
 
     @pytest.mark.requirement("COM-HEALTH-11")
     def test_a_report_does_not_contradict_itself(self, subject: Subject) -> None:
@@ -331,7 +331,7 @@ class TestHealth:
             expect.check(not contradiction, f"`ok` {status != 'down'} with status {status}", f"{ok}", "result.ok")
 
     def reports(self, subject: Subject) -> list[dict[str, object]]:
-        """Return a plain report, and one made while the provider fails if faults can be planned."""
+        """Return a plain report, and (if faults can be planned) a report that was made while the provider fails."""
         found = [self.report(plain_call(subject, "health"))]
         if "provider" in subject.client.hooks:
             down = self.call_with_provider_down(subject)

@@ -37,7 +37,7 @@ TOGETHER_MS = 60
 """The delay of the provider while calls of two tenants overlap."""
 
 LONGER = 80
-"""The difference in length between the ids of the two tenants."""
+"""The ids of the two tenants differ in length by this many characters."""
 
 TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
@@ -62,8 +62,8 @@ UNKNOWN_ARGUMENT: dict[str, Any] = {"vendor_hint": {"a": 1}}
 """An argument that no document defines."""
 
 AHEAD_MS = 20_000
-"""Deadlines that the adapter must pass on leave at least this much time. It exceeds an adapter's own limit for its
-provider, because this limit must not replace the deadline."""
+"""A deadline that the adapter must pass on leaves at least this much time. This is longer than an adapter's own limit
+for its provider, so the test finds an adapter that replaces the deadline by its limit."""
 
 LONGEST: dict[str, Any] = {
     "request_id": "req~1.a_b:" + "x" * 246,
@@ -83,7 +83,7 @@ ENDS = ("finished", "refused", "expired", "failed")
 """The ways in which a stream can end."""
 
 REFUSED_BY = {"missing_args": "COM-WIRE-6", "expired": "COM-DEADLINE-1", "wrong_context": "COM-CTX-2"}
-"""The requirement that each kind of bad request is refused, by the mistake in the request."""
+"""By the mistake in a bad request: the requirement that such a request is refused."""
 
 
 class TestContext:
@@ -99,7 +99,7 @@ class TestContext:
             alone = together.is_error or subject.settings.edition == "1.0.0"
             reply = subject.invoke(name, ctx=unknown) if alone else together
             if refuses_unknown_keys(subject, reply):
-                raise NotApplicable("the context of edition 1.0.0 is closed, and unknown keys in it are refused")
+                raise NotApplicable("edition 1.0.0 allows no unknown context keys, and the adapter refuses them")
             expect.works(reply, f"{name} to ignore unknown keys in ctx")
 
     @pytest.mark.requirement("COM-CTX-2")
@@ -300,7 +300,7 @@ def context_with_cache_scope(subject: Subject, scope: str) -> dict[str, Any]:
         and subject.settings.edition
         and refuses_unknown_keys(subject, subject.invoke(subject.principal, ctx=ctx))
     ):
-        raise NotApplicable("the context of edition 1.0.0 is closed, and cache_scope in it is refused")
+        raise NotApplicable("edition 1.0.0 allows no unknown context keys, and the adapter refuses cache_scope")
     return ctx
 
 
@@ -341,8 +341,8 @@ def two_tenants(subject: Subject) -> tuple[str, str]:
 def call_with_extras(subject: Subject, name: str) -> Reply | StreamReply:
     """Send a request with a trace, a deadline, unknown context keys and an unknown argument.
 
-    One request serves the tests of all four. If it fails, each test sends a request with its own addition alone. A run
-    pinned to edition 1.0.0 has no unknown context keys, because the context may be closed there (R134).
+    One request serves the tests of all four additions. If it fails, each test sends a request with only its own
+    addition. In a run pinned to edition 1.0.0, unknown context keys are left out, because they may be refused (R134).
     """
     every = {key: value for each in UNKNOWN.values() for key, value in each.items()}
     unknown = {} if subject.settings.edition == "1.0.0" else every
@@ -357,7 +357,7 @@ def new_deadline() -> int:
 
 @remembered_by_all
 def call_with_ample_deadline(subject: Subject, name: str) -> Reply | StreamReply:
-    """Return the answer to a request with an hour left: with a full context if that succeeds, else a plain request."""
+    """Send a request with an hour left and a full context; if it fails, with only the deadline. Return the answer."""
     full = call_in_full_context(subject, name)[0]
     return subject.invoke(name, ctx={"deadline_ms": deadline_in(HOUR_MS)}) if full.is_error else full
 

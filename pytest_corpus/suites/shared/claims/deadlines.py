@@ -28,16 +28,16 @@ S = TypeVar("S", bound=Subject)
 R = TypeVar("R", Reply, StreamReply, "Reply | StreamReply")
 
 BUDGETS_MS = (50, 150, 450, 1350)
-"""Budgets for a hanging provider; a longer one is tried if the adapter gave up before it reached its provider."""
+"""Budgets for a hanging provider. If the adapter gave up before it called its provider, the next budget is tried."""
 
 PROMPTLY_S = 1.0
-"""The time after the end of its budget in which a call must end (R17)."""
+"""A call must end at most this long after the end of its budget (R17)."""
 
 ITEMS, ITEM_MS, BUDGET_MS = 8, 190, 230
 """The number of items, the delay of each, and the budget: one item fits the budget, all of them do not."""
 
 ATTEMPTS = 3
-"""The number of late attempts that make a violation; a busy machine may delay one of them."""
+"""A violation needs this many late attempts, because a busy machine may delay one attempt."""
 
 AGO_MS = {"a_moment_ago": 200, "a_second_ago": 1_000, "a_day_ago": 86_400_000}
 """The time since an expired deadline passed."""
@@ -46,7 +46,7 @@ AS_FLOAT = AGO_MS["a_second_ago"]
 """The age of the expired deadline that is sent as a float, such as 5.0. Its value is still a whole number (R49)."""
 
 RETRIED_MS = 1_300
-"""A budget that is overrun by more than a second if the adapter doubles it, or renews it for each retry."""
+"""The budget of a call. An adapter that doubles it, or renews it for each retry, ends more than a second too late."""
 
 PAST_MS = (0, -1, -60_000)
 """Deadlines that are never valid points in the future."""
@@ -104,7 +104,9 @@ class TestDeadlines:
     @pytest.mark.requirement("COM-CONC-1")
     def test_the_deadline_of_one_call_does_not_end_another(self, subject: Subject) -> None:
         """A call without a deadline succeeds while a later concurrent call is cut off by its deadline."""
-        expect.applicable("provider" in subject.client.hooks, "without the provider hook, no call is slow")
+        expect.applicable(
+            "provider" in subject.client.hooks, "the provider hook is missing, so no call can be made slow"
+        )
         name = subject.principal
         subject.faults.provider_op(name)
 
@@ -121,7 +123,7 @@ class TestDeadlines:
         if first.is_a("DeadlineExceeded"):
             _, alone = call_with_fault(subject, "slow", name, delay_ms=SLOW_MS)
             expect.applicable(
-                not alone.is_a("DeadlineExceeded"), "the adapter gives a call without a deadline a short deadline"
+                not alone.is_a("DeadlineExceeded"), "the adapter sets a short deadline if a call has none"
             )
         expect.check(not first.is_a("DeadlineExceeded"), "the call without a deadline to be carried out", str(first))
 
@@ -173,7 +175,7 @@ class TestNestedDeadlines:
 
     @pytest.mark.requirement("COM-DEADLINE-8")
     def test_the_budget_is_one_for_all_items(self, subject: Subject) -> None:
-        """If all items together take longer than the budget, the call ends in time, although each item fits."""
+        """The call ends in time even if each item alone fits the budget and all items together exceed it."""
         names = [request.op for request in subject.requests.with_items(ITEMS) if subject.works(request.op)]
         for name in names:
             subject.faults.provider_op(name)
@@ -218,7 +220,7 @@ class TestStreamDeadlines:
 
     @pytest.mark.requirement("COM-DEADLINE-5")
     def test_the_budget_of_a_stream_is_one_for_all_its_chunks(self, subject: Subject) -> None:
-        """If all chunks together take longer than the budget, the stream ends in time, although each chunk fits."""
+        """The stream ends in time even if each chunk alone fits the budget and all chunks together exceed it."""
         for name in subject.faults.backed_operations(streaming=True):
             require_deadline_support(subject, name, invoke_expired(subject, name))
             retry_if_late(partial(expect_slow_stream_in_time, subject, name))
@@ -264,10 +266,10 @@ def call_with_hanging_provider(
 ) -> tuple[Plan, R, float]:
     """Run `call` while the provider hangs; return the plan, the answer and the budget in milliseconds.
 
-    A longer budget is tried if the adapter gave up before it reached its provider.
+    If the adapter gave up before it called its provider, a longer budget is tried.
 
     Args:
-        is_shared: True if other tests may have planned faults at the instance before.
+        is_shared: False to use a new instance, at which no other test planned a fault.
     """
     for budget_ms in BUDGETS_MS:
 

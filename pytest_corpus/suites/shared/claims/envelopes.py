@@ -138,7 +138,7 @@ ATTEMPTS = 2
 """The number of times that two streams must be mixed up to count as a violation."""
 
 PIECE = 16
-"""A stream does not have this many characters in a row of another stream by chance."""
+"""If two streams have this many successive characters in common, this is not by chance."""
 
 
 def content_of(subject: Subject, stream: StreamReply) -> tuple[str, list[Any]]:
@@ -210,7 +210,7 @@ class TestStreaming:
     def test_a_stream_that_is_given_up_ends_the_work(self, subject: Subject) -> None:
         """Within a second after a client abandons a stream, the adapter stops waiting for its slow provider (R75)."""
         expect.applicable(
-            subject.client.remote is None, "the adapter runs in another process, for which TRA-CALL-5 requires the same"
+            subject.client.remote is None, "the adapter runs in another process; TRA-CALL-5 tests the same there"
         )
         name = subject.principal_stream
         subject.faults.provider_op(name)

@@ -88,13 +88,13 @@ class TestFaults:
 
         _, second = call_with_fault(subject, "rate_limited", name, send, times=2 * MAX_PROVIDER_RETRIES)
         if not second.exchange.observed.reached_provider or not second.is_error:
-            raise NotApplicable("after a failure, the adapter does not call the provider, or the call succeeds")
+            raise NotApplicable("after the failure, the adapter did not call the provider, or the call succeeded")
         expect.refusal(second, "ResourceExhausted")
 
     @pytest.mark.requirement("COM-FAULT-8")
     @pytest.mark.parametrize("kind", PASSED_ON)
     def test_the_providers_retry_hint_is_passed_on(self, subject: Subject, kind: str) -> None:
-        """The error of every operation has the provider's `retry_after_ms`, unless only items fail."""
+        """The error of every operation has the provider's `retry_after_ms`. Failures of single items are not judged."""
         for name in subject.faults.backed_operations(streaming=False):
             reply = answer_to_fault(subject, name, kind, sound=has_provider_hint, retry_after_ms=HINT_MS)
             if isinstance(reply, Reply) and reply.failed_items:
@@ -186,7 +186,7 @@ class TestFaults:
     @pytest.mark.requirement("COM-FAULT-14")
     @pytest.mark.parametrize("kind", ["quota_exhausted", "overloaded", "unavailable"])
     def test_any_retry_hint_of_the_provider_is_passed_on(self, subject: Subject, kind: str) -> None:
-        """The provider's `retry_after_ms` is passed on for other failures than rate limits too."""
+        """The provider's `retry_after_ms` is passed on for all kinds of failures, not only for rate limits."""
         reply = answer_to_fault(subject, subject.principal, kind, retry_after_ms=HINT_MS)
         require_class(subject, reply, kind, requirement_of(kind))
         expect_provider_hint(reply, subject.principal)
@@ -220,7 +220,7 @@ class TestStreamFaults:
         ("kind", "at_chunk"), [(kind, at) for n, kind in enumerate(ALL_KINDS) for at in (None, n % 2)]
     )
     def test_a_stream_classifies_as_the_unary_call(self, subject: Subject, kind: str, at_chunk: int | None) -> None:
-        """A stream gives a failure the same class as a unary call does, at any chunk."""
+        """A failure at any chunk of a stream has the same class as in a unary call."""
         unary = provider_failure(subject, subject.principal, kind)
         classes = subject.faults.error_classes(kind)
         expect.readable(unary)
@@ -264,7 +264,7 @@ def unique_ids() -> dict[str, Any]:
 
 
 def expect_recovery(subject: Subject, name: str, kind: str) -> None:
-    """Check that after a provider's failure the same request works if the error is retryable, else a new request."""
+    """Check that the next request after a provider failure works; if the error is retryable, it is the same request."""
     same = subject.requests.distinct(name)
     retryable = TAXONOMY[str(BY_KIND[kind].canonical)].retry == "yes"
 
@@ -391,7 +391,7 @@ def require_class(subject: Subject, reply: Reply | StreamReply, kind: str, requi
 
 
 def require_stream_class(subject: Subject, stream: Reply | StreamReply, kind: str) -> None:
-    """Check that a failure in a stream has its class. If unary calls fail too, their requirement blocks the test."""
+    """Check that a failure in a stream has its class. If unary calls have a wrong class too, that blocks the test."""
     if not stream.is_a(*subject.faults.error_classes(kind)):
         require_class(subject, answer_to_fault(subject, subject.principal, kind), kind, requirement_of(kind))
     require_class(subject, stream, kind, "COM-FAULT-9")

@@ -44,13 +44,13 @@ DEADLINES, MOST_BUCKETS = 50, 20
 """The number of deadlines between a second and a minute, and the most buckets that they may fall into (R66)."""
 
 IDENTICAL, MOST_IDENTICAL = 3, 5
-"""The number of identical calls that are compared, and their number if a label differs in each of the first calls."""
+"""The number of identical calls that are compared; and the larger number if a label differs in each of these calls."""
 
 A_COUNT = 10**6
 """A smaller number may be a count, so it may differ between two calls."""
 
 GROWTH = 16
-"""A longer tenant may have a hash this much longer, because hashes may differ by a few digits."""
+"""The hash of a longer tenant may be longer by this many characters, because hashes may differ by a few digits."""
 
 
 class TestLabels:
@@ -98,7 +98,7 @@ class TestLabels:
 
     @pytest.mark.requirement("COM-OBS-13")
     def test_content_does_not_become_a_label(self, subject: Subject) -> None:
-        """No label differs in every call if only the content differs, so no label is the content or its hash (R125)."""
+        """If calls differ only in their content, no label may differ in every call (R125)."""
         subject.require(subject.principal)
         derived, replies = differing_labels(subject, lambda: subject.requests.distinct(subject.principal))
         note_check()
@@ -166,7 +166,7 @@ def expect_no_label(reply: Reply | StreamReply, value: str, what: str) -> None:
     """Check that no report of a call contains a value."""
     for report in telemetry.reports_of(reply.exchange):
         written = json.dumps(report.labels(), default=str, ensure_ascii=False)
-        expect.check(value not in written, f"no label that holds {what}", "a label that does", "extra")
+        expect.check(value not in written, f"no label that contains {what}", "a label that contains it", "extra")
 
 
 def differing_labels(
@@ -247,7 +247,7 @@ def call_slow_provider(subject: Subject, name: str, kind: str) -> Reply | Stream
 
 
 def durations_by_frame(subject: Subject, exchange: Exchange) -> dict[int, Any]:
-    """Return `ms` by frame number. A unary answer has number 0. Of a stream, only content after the delay counts."""
+    """Return `ms` by frame number; 0 for a unary answer. In a stream, only content frames after the delay count."""
     if not exchange.streaming:
         return dict(enumerate(frame.body.get("ms") for frame in exchange.frames))
     return {
@@ -303,7 +303,7 @@ class TestIdPrivacy:
 
     @pytest.mark.requirement("COM-LEAK-9")
     def test_no_ids_of_items_in_messages(self, subject: Subject) -> None:
-        """A message that refuses an item does not contain its id."""
+        """If an item is refused, the error message does not contain the id of the item."""
         subject.require(subject.principal)
         for request in subject.requests.with_ids(canary(24)):
             if subject.works(request.op):
@@ -363,7 +363,7 @@ class TestPrivacy:
 
 
 def short_canary_requests(requests: list[Request]) -> Iterator[Request]:
-    """Yield the first request with content, in which a canary of seven letters replaces the content."""
+    """Yield the first request that has content; its content is replaced by a canary of seven letters."""
     for request in requests:
         text, short = json.dumps(request.args), canary(SHORT)
         if request.canaries["content"] in text:

@@ -60,7 +60,7 @@ def describe_difference(first: Any, again: Any) -> str:
 
 
 FEW_KEYS, OTHER_KEYS, LASTING_S = 10, 50, 5.0
-"""The number of later keys after which a key must still work; the number and the seconds after which it should."""
+"""A key must work after `FEW_KEYS` other keys; it should work after `OTHER_KEYS` other keys and `LASTING_S` seconds."""
 
 
 class TestEarlyReplays:
@@ -122,7 +122,7 @@ class TestAnswerReplays:
 
     @pytest.mark.requirement("COM-IDEM-7")
     def test_a_request_that_is_sent_twice_at_once_is_carried_out_once(self, subject: Subject) -> None:
-        """Two concurrent calls of one request under one key call a slow provider once and return its answer."""
+        """If a request is sent twice at once under one key, the provider is called once, and both get its answer."""
         subject.require(subject.principal)
         for name in subject.working_operations(name for name in ANSWERING if name in subject.operations()):
             request = subject.envelope(name, subject.requests.distinct(name), new_key_context(**new_tenant_context()))
@@ -133,7 +133,7 @@ class TestAnswerReplays:
 
     @pytest.mark.requirement("COM-IDEM-5")
     def test_a_request_that_failed_can_be_sent_again(self, subject: Subject) -> None:
-        """If the provider failed a request, the same request under the same key is carried out."""
+        """If a request failed because of the provider, a retry under the same key is carried out."""
         subject.require(subject.principal)
         name, args = subject.principal, subject.requests.distinct(subject.principal)
         try_with_fault(
@@ -164,12 +164,12 @@ def expect_one_result(subject: Subject, request: dict[str, Any]) -> None:
 
 
 def require_countable_calls(subject: Subject) -> None:
-    """Raise NotAssessed behind a tunnel, which cannot tell calls that do the work from calls that look up a key."""
+    """Raise NotAssessed behind a tunnel, because it cannot distinguish calls that do the work from lookups of a key."""
     expect.assessable(not subject.faults.is_tunnelled, Obstacle.TUNNEL_IS_BLIND)
 
 
 def expect_one_provider_call(subject: Subject, request: dict[str, Any]) -> None:
-    """Check that two concurrent calls of one request call the provider once."""
+    """Check that the provider is called only once if a request is sent twice at once."""
     op = subject.faults.provider_op(str(request["op"]).partition(".")[2])
     require_countable_calls(subject)
     _, reached = send_twice_at_once(subject, request, op)

@@ -141,7 +141,7 @@ class ListedModels(TokenCounter):
         return self.unknown_model(), f"{self.models()[0]}{word}"
 
     def models_able_to(self, name: str) -> list[str]:
-        """Return the listed models that offer an operation, up to the number that is tried.
+        """Return the listed models that offer an operation, but at most as many as the tests try.
 
         Raises Undecided if there are no such models, or if a model does not work, which another requirement reports.
         """
@@ -191,13 +191,13 @@ class TestTokens:
 
     @pytest.mark.requirement("LLM-TOKENS-2", "EMB-TOKENS-2")
     def test_the_beginnings_of_a_sentence_count_less(self, subject: ListedModels) -> None:
-        """Along the prefixes of a sentence the count never falls, for each listed model."""
+        """For each listed model, a longer prefix of a sentence never has fewer tokens."""
         for number, model in enumerate(model_arguments(subject)):
             expect_rising_counts(subject, SENTENCE, ENDS[::6] if number else ENDS, **model)
 
     @pytest.mark.requirement("LLM-TOKENS-2", "EMB-TOKENS-2")
     def test_the_count_of_a_long_text_never_falls(self, subject: TokenCounter) -> None:
-        """Along the prefixes of a text of thousands of words the count never falls."""
+        """A longer prefix of a text of thousands of words never has fewer tokens."""
         subject.require("count_tokens")
         text = " ".join(f"word{number}" for number in range(2_000))
         expect_rising_counts(subject, text, range(7, len(text), 2_401))
@@ -262,7 +262,7 @@ class TestTokens:
             texts = (" ".join(f"stone{each}" for each in range(words)) for words in sizes)
             counts = require_two_counts(counts_of(subject, texts, **model))
             grown = all(one < other for one, other in itertools.pairwise(counts))
-            expect.check(grown, "more tokens for more words", "as many or fewer")
+            expect.check(grown, "more tokens for more words", "the same number of tokens, or fewer")
 
 
 def model_arguments(subject: ListedModels) -> list[dict[str, Any]]:

@@ -91,7 +91,7 @@ def distinct_requests(subject: Subject) -> tuple[list[dict[str, Any]], list[Any]
 
 
 def renew_tenant(subject: Subject, request: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the request for a new tenant, which no cache answers; unchanged if tenants or stored data forbid this."""
+    """Return the request for a new, uncached tenant; unchanged if the component stores data or claims no tenants."""
     stores = any(subject.operation(name).mutating for name in subject.operations())
     if stores or subject.capabilities.flag("supports_multi_tenant") is not True:
         return request
@@ -203,7 +203,7 @@ class TestWireHandler:
     def test_any_read_may_be_the_first_call(self, subject: Subject) -> None:
         """Each operation that only reads works as the first call of an instance, or reports missing data."""
         if subject.client.remote is not None:
-            raise NotApplicable("the adapter runs outside this process, and is not started anew for a test")
+            raise NotApplicable("the adapter runs outside this process, and a test does not start a new one")
         for name in subject.operations(streaming=False):
             if subject.operation(name).mutating or not subject.works(name):
                 continue
@@ -258,7 +258,7 @@ class TestWireHandler:
     @pytest.mark.requirement("COM-NUM-1")
     @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf], ids=["nan", "infinity", "minus_infinity"])
     def test_numbers_that_are_not_finite_are_refused(self, subject: Subject, number: float) -> None:
-        """Numeric arguments refuse NaN and infinities. To save calls, only every fourth one is sent an infinity."""
+        """Numeric arguments refuse NaN and infinities. Infinities go only to every fourth one, to save calls."""
         subject.require(subject.principal)
         requests = [each for each in subject.requests.with_number(number) if subject.works(each.op)]
         if math.isinf(number):
@@ -271,7 +271,7 @@ class TestWireHandler:
     @pytest.mark.requirement("COM-NUM-5")
     @pytest.mark.parametrize("number", [math.nan, math.inf], ids=["nan", "infinity"])
     def test_attributes_hold_finite_numbers(self, subject: Subject, number: float) -> None:
-        """NaN and infinity are refused deep inside `attrs` too, by the principal operation and some others."""
+        """The principal operation and some others refuse NaN and infinity deep inside `attrs`, too."""
         subject.require(subject.principal)
         for name in subject.working_operations(
             operations_for_case(subject.deadline_operations(), subject.principal, int(math.isnan(number)))
@@ -460,7 +460,7 @@ def compare_concurrent_with_single(subject: Subject) -> None:
 
 
 def expect_short_budget_kept(subject: Subject, name: str, budget_ms: int) -> None:
-    """Check that a call ends in time if its provider takes about as long as its budget, or longer."""
+    """Check that a call ends in time if the provider takes about as long as the budget of the call, or longer."""
     fresh = subject.fresh()
     fresh.client.provider.plan("slow", subject.faults.provider_op(name), times=MAX_PROVIDER_RETRIES, delay_ms=JITTER_MS)
     deadline = {"deadline_ms": deadline_in(budget_ms)}

@@ -238,7 +238,7 @@ def expect_in_order(embedding: Embedding, texts: Sequence[str], reply: Reply, **
 
 
 def largest_batch(embedding: Embedding) -> int:
-    """Return the stated maximum of texts in a batch. Raises NotApplicable without a maximum, or if it is too large."""
+    """Return the stated maximum of texts in a batch. Raises NotApplicable if it is missing or too large to test."""
     most = embedding.capabilities.limit("max_batch_size")
     if most is None or most > MOST_TEXTS:
         raise NotApplicable(
@@ -250,7 +250,7 @@ def largest_batch(embedding: Embedding) -> int:
 
 
 def batch_with_bad_texts(embedding: Embedding, where: str) -> tuple[list[str], set[int], Reply]:
-    """Return the texts of a batch of which some are too long, the positions of these, and the answer.
+    """Send a batch in which some texts are too long; return all texts, the positions of the long ones, and the answer.
 
     The batch is sent once in a run. Raises NotApplicable if no limit is stated.
     """
@@ -289,7 +289,7 @@ def expect_texts_back(embedding: Embedding, operation: str, *, exact: bool) -> N
 
 
 def require_scripts(embedding: Embedding, *texts: str) -> None:
-    """Check that `embed` accepts these texts. If it does not, EMB-EMBED-4 is violated."""
+    """Check that `embed` accepts these texts. A refusal violates EMB-EMBED-4."""
     for text in texts:
         if not text.isascii():
             reply = embedding.embed_once(embedding.cut_to_limit(text))
@@ -319,7 +319,7 @@ def streamed_vector(embedding: Embedding, text: str, **changed: Any) -> list[flo
 
 
 def refusal_classes(embedding: Embedding, argument: str) -> tuple[str, ...]:
-    """Return the error classes for a value of the wrong type, with NOT_SUPPORTED if the option is not claimed."""
+    """Return the error classes for a value of the wrong type: also NotSupported, if the option is not claimed."""
     flag = {"normalize": "supports_normalization", "truncate": "supports_truncation"}.get(argument)
     unclaimed = flag is not None and embedding.capabilities.flag(flag) is not True
     return ("BadRequest", "NotSupported") if unclaimed else ("BadRequest",)

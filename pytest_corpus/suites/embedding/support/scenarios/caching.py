@@ -60,23 +60,21 @@ def expect_provider_asked(embedding: Embedding, operation: str, reply: Reply | S
     embedding.require_new_texts()
     expect.works(reply, "an embedding")
     asked = reply.exchange.observed.reached_provider
-    expect.check(
-        asked > 0, "the request's own answer", "an answer to another request, given without calling the provider"
-    )
+    expect.check(asked > 0, "the request's own answer", "an answer to another request, and no call of the provider")
 
 
 def is_shared_without_key(embedding: Embedding, operation: str) -> bool:
-    """True if another tenant gets a cached answer even without an idempotency key."""
+    """True if a request without an idempotency key gets the cached answer of another tenant."""
     args = embedding.requests.distinct(operation)
     _, reply = (embedding.invoke(operation, args, new_tenant_context()) for _ in range(2))
     return not reply.is_error and not reply.exchange.observed.reached_provider
 
 
 def uncached_instance(embedding: Embedding) -> Embedding:
-    """Return a new instance, whose cache is empty, or else this one if its last call reached the provider.
+    """Return an instance that uses no cached answer: a new one, or this one if its last call reached the provider.
 
     Raises:
-        NotAssessed: the factory creates no new instance, and the cache of this one may have answered.
+        NotAssessed: the factory creates no new instance, and this instance may have answered from its cache.
     """
     embedding.require_new_texts()
     fresh = embedding.fresh()
@@ -102,7 +100,7 @@ def expect_other_vector(embedding: Embedding, found: Vector, first: Vector, ask:
 
 def expect_own_vector(embedding: Embedding, found: Vector, first: Vector, truth: Vector) -> None:
     """Check that a vector is close to the correct one, `truth`, and not to the vector of the first request."""
-    expect.applicable(not embedding.are_same(first, truth), "the two requests have the same vector anyway")
+    expect.applicable(not embedding.are_same(first, truth), "the correct vectors of the two requests are equal")
     near = distance(found, first) < distance(found, truth)
     expect.check(
         not near or embedding.are_same(found, truth, 0.02),
@@ -112,7 +110,7 @@ def expect_own_vector(embedding: Embedding, found: Vector, first: Vector, truth:
 
 
 def text_after_truncation(embedding: Embedding, text: str) -> str:
-    """Return the part of a text that another instance keeps if it truncates the text; if unknown, the beginning."""
+    """Return the part of a text that another instance keeps in a truncation; the beginning if this part is unknown."""
     fresh = embedding.fresh()
     if fresh.client is embedding.client:
         return text[: embedding.stated_limit()]
@@ -132,11 +130,11 @@ def expect_different_answers_under_key(
     Args:
         compare: checks that two requests in a context get different answers.
         changed: the difference between the requests.
-        found: the requirement that is violated if the answers are also the same without a key.
+        found: the requirement that two equal answers violate if the requests have no key.
 
     Raises:
-        Blocked: without a key the answers are the same too, and this violates `found`.
-        NotAssessed: without a key the answers are the same too, and this violates no requirement.
+        Blocked: the answers are also the same without a key, which violates `found`.
+        NotAssessed: the answers are also the same without a key, and no requirement forbids this.
     """
     ctx = new_tenant_context()
     with expect.resting_on("COM-CTX-3"):
@@ -179,7 +177,12 @@ def expect_different_answers(embedding: Embedding, changed: str, ctx: Mapping[st
         return
     reply = embedding.call("embed", other, ctx)
     expect.readable(reply)
-    expect.check(reply.names == alone.names, f"{alone}, as without the first request", str(reply), on=[alone, reply])
+    expect.check(
+        reply.names == alone.names,
+        f"{alone}, the same as if only this request were sent",
+        str(reply),
+        on=[alone, reply],
+    )
     if reply.is_success:
         found, truth = vector_of(embedding.embedding(reply)) or [], vector_of(embedding.embedding(alone)) or []
         first = vector_of(embedding.embedding(embedding.call("embed", one))) or []
@@ -251,11 +254,11 @@ def failing_batch(
 ) -> tuple[Embedding, list[str], Reply, int]:
     """Send a batch to a new instance while one call of its provider fails.
 
-    If `way` is `fallback`, first the call for the whole batch fails, with the fault `before` if given, else with
-    `kind`. Then one call for a single text fails.
+    If `way` is `fallback`, two calls fail: first the call for the whole batch, with the fault `before` (by default
+    `kind`), then a call for a single text.
 
     Returns:
-        the instance, the texts, the answer, and the number of texts that may fail: all if a call has several texts.
+        the instance, the texts, the answer, and the number of texts that may fail (all texts if one call has several).
     """
     texts = new_texts(embedding, arrange_texts(embedding, "plain", require_batch_size(embedding, 5)))
     embedding.faults.provider_op("embed_batch")
@@ -294,7 +297,9 @@ def batch_with_fallback(
     plan = fresh.client.provider.plan(kind, "embedding.embed_batch", times=times)
     reply = fresh.batch(texts, **options)
     fresh.client.provider.clear()
-    expect.applicable(plan.fired and not reply.is_error, "a batch that the provider refuses is refused whole")
+    expect.applicable(
+        plan.fired and not reply.is_error, "if the provider refuses a batch, the adapter refuses the whole batch"
+    )
     return fresh, texts, reply
 
 
@@ -309,7 +314,9 @@ def send_fallback_batch(embedding: Embedding) -> tuple[dict[str, Any], Reply]:
     plan = fresh.client.provider.plan("invalid_request", "embedding.embed_batch", times=1)
     reply = fresh.call("embed_batch", args, ctx)
     fresh.client.provider.clear()
-    expect.applicable(plan.fired and not reply.is_error, "a batch that the provider refuses is refused whole")
+    expect.applicable(
+        plan.fired and not reply.is_error, "if the provider refuses a batch, the adapter refuses the whole batch"
+    )
     return ctx, reply
 
 
@@ -330,5 +337,10 @@ def reported_failures(reply: Reply) -> list[Mapping[str, Any]]:
 def expect_every_text(reply: Reply, texts: list[str]) -> Reply:
     """Check that a batch embeds or reports every text, and return the reply."""
     reported = len(failures_of(reply.result)) + len(embeddings_of(reply.result))
-    expect.check(reported == len(texts), f"{len(texts)} texts embedded or reported", f"{reported} of them", "result")
+    expect.check(
+        reported == len(texts),
+        f"each of {len(texts)} texts to be embedded or reported as failed",
+        f"{reported} texts",
+        "result",
+    )
     return reply

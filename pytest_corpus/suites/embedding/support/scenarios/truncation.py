@@ -15,7 +15,7 @@ BEYOND = {"one_more": (1, 1), "a_word_more": (1, 9), "twice": (2, 0), "many_time
 """The lengths of texts that are too long: a factor for the limit, and the number of characters to add."""
 
 CUT = {"embed": "EMB-TRUNC-1", "embed_batch": "EMB-TRUNC-8", "stream_embed": "EMB-TRUNC-11"}
-"""The requirement that an operation truncates a text that is too long."""
+"""For each operation, the requirement that it truncates a text that is too long."""
 
 DENIED = ("TextTooLong", "NotSupported")
 """The error classes for a text that is too long, if truncation is not offered (R29)."""
@@ -38,7 +38,7 @@ def text_within_limit(embedding: Embedding, how: str) -> str:
 
 
 def require_truncation(embedding: Embedding) -> None:
-    """Check that truncation is offered. Raises NotApplicable if it is denied, or if it is not stated and is refused."""
+    """Raise NotApplicable if truncation is denied, or if capabilities do not mention it and the adapter refuses it."""
     embedding.require("embed")
     flag = embedding.capabilities.flag("supports_truncation")
     if flag is False or (flag is None and embedding.embed_once(too_long_text(embedding, "one_more")).is_a(*DENIED)):
@@ -97,7 +97,7 @@ def has_embedding(reply: Reply | StreamReply) -> bool:
 
 
 def possible_parts(embedding: Embedding, text: str, reply: Reply) -> list[str]:
-    """Return the parts of a truncated text that may be left: the reported part, or else its beginning and its end.
+    """Return the parts of a truncated text that may be left: the reported part; if none is reported, both ends.
 
     Raises:
         NotApplicable: the remaining part is not reported, and the limit does not count characters.
@@ -111,7 +111,7 @@ def possible_parts(embedding: Embedding, text: str, reply: Reply) -> list[str]:
 
 
 def cut_vector(embedding: Embedding, text: str, reply: Reply, **changed: Any) -> list[float]:
-    """Return the vector that `embed` gives to a text with `truncate`."""
+    """Return the vector in an answer of `embed`; a text that is too long must be truncated."""
     if len(text) >= embedding.length_above_limit():
         with expect.resting_on("EMB-TRUNC-1"):
             expect_cut(reply)
@@ -119,7 +119,7 @@ def cut_vector(embedding: Embedding, text: str, reply: Reply, **changed: Any) ->
 
 
 def ignores_one_end(embedding: Embedding, text: str, found: list[float], left: list[str], **changed: Any) -> bool:
-    """True if no remaining part is reported, and one end of the text does not influence the vector."""
+    """True if the answer does not report the remaining part, and one end of the text has no influence on the vector."""
     if left != [text[: embedding.stated_limit()], text[-embedding.stated_limit() :]]:
         return False
     beyond = len(text) - embedding.stated_limit()
@@ -151,7 +151,7 @@ def require_cut(embedding: Embedding, operation: str, text: str, reply: Reply | 
 
 
 def expect_refused_text(reply: Reply, position: int, *families: str) -> None:
-    """Check that a text is refused with one of the classes, alone or with its whole batch."""
+    """Check that a text of a batch, or the whole batch, is refused with one of the classes."""
     expect.readable(reply)
     if reply.is_error:
         expect.refusal(reply, *families)

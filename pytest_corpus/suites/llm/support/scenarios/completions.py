@@ -51,15 +51,15 @@ def can_use_tools(llm: LLM) -> bool:
 
 
 def accepted_arguments(llm: LLM, name: str, operation: str = "complete") -> dict[str, Any]:
-    """Return an optional argument, or all for the name "all". Raises NotApplicable if they are not accepted (R117)."""
+    """Return an optional argument, or all of them for "all". Raises NotApplicable if they are not accepted (R117)."""
     values = llm.optional_arguments()
     if name == "all":
         every = {each: value for each, value in values.items() if llm.accepts_argument(each, operation)}
         if not llm.accepts(operation, **every):
-            raise NotApplicable("the optional arguments are refused permanently if all are given")
+            raise NotApplicable("a request with all optional arguments is refused permanently")
         return every
     expect.applicable(
-        llm.accepts_argument(name, operation), f"{name} is denied by capabilities, or refused permanently"
+        llm.accepts_argument(name, operation), f"capabilities deny {name}, or the adapter refuses it permanently"
     )
     return {name: values[name]}
 
@@ -117,7 +117,7 @@ def cold_arguments(llm: LLM, operation: str = "complete") -> dict[str, Any]:
 @reading_separately()
 @remembered_by_all
 def ignores_stop_sequences(llm: LLM) -> bool:
-    """True if a long text contains its stop sequence, which R117 allows."""
+    """True if the adapter ignores stop sequences, which R117 allows: a long text contains its stop sequence."""
     letters = [letter for letter in long_text(llm) if letter.isalpha()]
     usual = sorted(dict.fromkeys(letters), key=letters.count)[-3:]
     text = long_text(llm, stop_sequences=usual) if usual else ""
@@ -150,9 +150,9 @@ MORE = ("two", "three", "four")
 
 
 def find_uncut(llm: LLM, reply: Reply, **given: Any) -> Reply | None:
-    """Return a completion with the finish reason "length" that is shorter than another one, or None.
+    """Return a completion with the finish reason "length" that is shorter than another completion, or None.
 
-    It must be shorter in each unit that a model may limit. The completions are `reply` and some new ones.
+    It must be shorter in each unit that a model may limit. `reply` and some new completions are compared.
     """
     replies = [reply]
     for number in MORE:
@@ -203,7 +203,7 @@ def expect_within_limit(llm: LLM, limit: int, reply: Reply | StreamReply, usage:
 
 
 def require_overrun(llm: LLM, result: Any) -> None:
-    """Raise NotAssessed for an accepted prompt that cannot be shown to exceed the window."""
+    """Raise NotAssessed if a prompt was accepted and nothing shows that it exceeds the window."""
     if result is None or llm.works("count_tokens"):
         return
     usage = result.get("usage") if isinstance(result, Mapping) else None
@@ -253,7 +253,7 @@ def expect_own_answer(
         expect.works(reply, "an answer")
         replies.append(reply)
     asked = reply.exchange.observed.reached_provider
-    got = "an answer to another request, given without calling the provider"
+    got = "an answer to another request, and no call of the provider"
     expect.check(asked > 0, "the request's own answer", got, on=replies)
 
 
