@@ -69,7 +69,7 @@ def _module_tests(module: ModuleType, left_out: Sequence[str]) -> Iterator[tuple
 def _expand_test(
     name: str, function: Any, above: Sequence[pytest.Mark], left_out: Sequence[str]
 ) -> Iterator[tuple[str, Sequence[str]]]:
-    """Yield a test with each combination of its parameters, and the requirements in its closest mark."""
+    """For each combination of parameters, yield the test's name and the requirements of its closest mark."""
     own = _marks(function)
     parametrized = [mark for mark in (*own, *above) if mark.name == "parametrize"]
     for cases in product(*map(_cases, parametrized)):

@@ -68,7 +68,7 @@ def test_pages_of_an_empty_place_end(graph: Graph) -> None:
 
 @pytest.mark.requirement("GRA-BULK-3")
 def test_a_tenant_pages_through_its_own_nodes(graph: Graph) -> None:
-    """With a tenant, following the cursor also gives every node once."""
+    """If a request names a tenant, following the cursor gives each of the tenant's nodes once."""
     place = batches.listable_sandbox(graph)
     sandbox = place.copy_to(namespace=place.namespace, tenant=graph.settings.next_tenant())
     sandbox.put(*(sandbox.node(f"n{number}") for number in range(5)))

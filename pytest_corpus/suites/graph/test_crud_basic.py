@@ -39,7 +39,7 @@ LOOKALIKES = {
     "space": ["node", "node "],
     "composition": ["\u00e9", "e\u0301"],
 }
-"""By kind: ends of two ids that are similar, but not equal."""
+"""By kind: the ends of two different ids that resemble each other."""
 
 SCALARS: dict[str, Any] = {
     "text": "a",

@@ -73,7 +73,7 @@ def test_a_delete_removes_what_is_there_and_nothing_else(graph: Graph) -> None:
 
 @pytest.mark.requirement("GRA-DELETE-1")
 def test_a_deleted_node_stays_deleted(graph: Graph) -> None:
-    """No other write brings a deleted node back; written again, the node has its new value."""
+    """Writes of other nodes do not bring a deleted node back. If the node is written again, it has the new value."""
     sandbox = graph.sandbox("upsert_nodes", "delete_nodes")
     values = sandbox.put_named("abc")
     sandbox.remove("nodes", "a")
@@ -265,7 +265,7 @@ def test_a_filter_deletes_the_nodes_that_fit(graph: Graph, kind: str, size: int 
 
 
 def nodes_with_injections(sandbox: GraphSandbox) -> dict[str, tuple[str, words.Item]]:
-    """Return nodes with a property that does harm in the text of a query, each with the key of this property."""
+    """Return by kind: the key of a property that does harm in the text of a query, and a node with this property."""
     values = vocabulary.fill_in(vocabulary.choose(vocabulary.INJECTIONS, 2, ["condition", "expression"]), "w")
     keys = vocabulary.choose({**vocabulary.INJECTIONS, **vocabulary.WORDS}, 2, ["backtick_end"])
     terms = {kind: ("corpus_kind", word) for kind, word in values.items()}
@@ -293,7 +293,7 @@ def test_ids_and_a_filter_restrict_each_other(graph: Graph) -> None:
 @pytest.mark.requirement("GRA-DELETE-6")
 @pytest.mark.parametrize("kind", batches.PREDICATES)
 def test_a_predicate_of_a_delete_is_applied_or_refused(graph: Graph, kind: str) -> None:
-    """Also with ids, a filter term that is not a plain value is refused or deletes only nodes that meet it (R131)."""
+    """A filter term that is not a plain value is refused or deletes only matching nodes, with or without ids (R131)."""
     sandbox = graph.sandbox("upsert_nodes", "delete_nodes")
     values = sandbox.put(
         *(sandbox.node(name, corpus_kind=sandbox.tag, corpus_size=n) for n, name in enumerate("ab", 1))

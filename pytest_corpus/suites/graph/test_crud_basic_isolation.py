@@ -33,7 +33,7 @@ RESEMBLING = ("underscore", "long", "dash", "letter_case", "trailing_blank", "co
 """The kinds of resemblance between two names of namespaces or tenants."""
 
 FIRST = 3
-"""The number of similarly named sandboxes that are read. If names are mixed up, later writes change their nodes."""
+"""Only this many similarly named sandboxes are read. If names are mixed up, later writes change their nodes."""
 
 
 @core("GRA-NS-1")

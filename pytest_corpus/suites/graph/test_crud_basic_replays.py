@@ -134,14 +134,14 @@ APART = [
     *(("namespaces", name, "COM-IDEM-1") for name in ("upsert_nodes", "batch")),
     *(("tenants", name, "COM-IDEM-2") for name in MUTATING),
 ]
-"""Two writes under one key: their difference, the operation, and the requirement that both are carried out."""
+"""Cases of two writes under one key: the kind of difference, the operation, and the requirement to carry out both."""
 
 
 @pytest.mark.parametrize(
     ("by", "name"), [pytest.param(by, name, marks=pytest.mark.requirement(each)) for by, name, each in APART]
 )
 def test_a_key_elsewhere_is_another_write(graph: Graph, by: str, name: str) -> None:
-    """Writes with one key that differ in their items, namespace or tenant are all carried out."""
+    """Writes with the same key but different items, namespaces or tenants are all carried out."""
     if by == "namespaces":
         graph.require_namespaces(aside=True)
     if by == "tenants":

@@ -168,7 +168,7 @@ def test_relationships_are_the_edges_that_were_written(graph: Graph, direction: 
 
 @rules("bounded GRA-TRAV-8, works GRA-TRAV-9")
 def test_the_maximal_depth(graph: Graph, requirement: str) -> None:
-    """A traversal of `max_traversal_depth` steps reaches the last node; a deeper one is refused or stops there."""
+    """A traversal of `max_traversal_depth` steps reaches the last node. A deeper one is refused or stops there."""
     sandbox, most = queries.deep_chain(graph)
     if requirement == "GRA-TRAV-9":
         reached = sandbox.reached_nodes("n0", max_depth=most)

@@ -54,7 +54,7 @@ def test_a_schema_is_as_it_is_now(graph: Graph) -> None:
 
 @pytest.mark.requirement("GRA-SCHEMA-5")
 def test_an_index_is_made_and_dropped(graph: Graph) -> None:
-    """If DDL is claimed, an index can be made and dropped, and a query finds a node before, between and after."""
+    """If DDL is claimed, an index can be made and dropped. A query finds a node before and after each step."""
     dialect = dialect_with_ddl(graph)
     graph.require("query")
     graph.require_question("find", dialect)

@@ -24,10 +24,10 @@ from pytest_corpus.suites.vector.support.scenarios.checks import expect_count, e
 from pytest_corpus.suites.vector.support.shared import Item
 
 MOST_VECTORS = 5_000
-"""A batch of more vectors is not sent, even if the stated limit is higher."""
+"""A batch with more vectors than this is not sent, even if the stated limit is higher."""
 
 MOST_NUMBERS = 2_000_000
-"""A batch with more numbers in all its vectors is not sent."""
+"""A batch whose vectors have more numbers than this in all is not sent."""
 
 MANY = 12
 """The number of queries in a long batch: more than ten, so that sorting the indexes as texts changes their order."""
@@ -94,7 +94,7 @@ def test_a_batch_that_is_too_large_is_refused(vector: Vector, requirement: str) 
 
 @remembered
 def send_too_large(vector: Vector, most: int) -> tuple[Item, list[Reply], dict[str, Mapping[str, Any]], list[Exchange]]:
-    """Send batches above the limit; return a stored vector, the answers, and the content with the queries for it."""
+    """Send too large batches; return a stored vector, the answers, the content, and the queries that show it."""
     held = vector.item(90)
     sandbox = vector.sandbox(held)
     replies = [sandbox.upsert(*make_batch(vector, most + more)) for more in (1, 7)]
@@ -270,10 +270,10 @@ def test_each_query_is_answered_as_it_is_alone(vector: Vector) -> None:
 
 
 def expect_filters_in_a_batch(vector: Vector, sandbox: VectorSandbox, plain: Mapping[str, Any]) -> None:
-    """Check that an operator and an unusual word select the same in a batch as alone, or are refused (R31, R138).
+    """Check that filters select the same vectors in a batch as alone, or are refused (R31, R138).
 
-    The other queries of the batch filter by other unusual words, and find nothing. If the batch is refused, a batch
-    of this query alone is sent.
+    One filter has an operator, the other an unusual word. The query with the word is in a batch with queries for other
+    unusual words, which find nothing. If this batch is refused, a batch of the one query is sent.
     """
     [word] = vocabulary.fill_in(vocabulary.choose(vocabulary.INJECTIONS, 1, ["condition"]), "w").values()
     others = [{"sort": several} for several in vocabulary.distribute_words(long_batch_size(vector) - 1, "w")]

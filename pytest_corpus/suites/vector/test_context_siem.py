@@ -109,7 +109,7 @@ def test_a_name_is_no_label(vector: Vector, requirement: str) -> None:
 @pytest.mark.requirement("COM-IDEM-1")
 @pytest.mark.parametrize("differing", ["item", "namespace"])
 def test_another_upsert_under_the_same_key_is_another_request(vector: Vector, differing: str) -> None:
-    """Upserts under one key that differ in id, vector, metadata, length or namespace are all applied."""
+    """Upserts with the same key but different ids, vectors, metadata, lengths or namespaces are all applied."""
     if differing == "namespace":
         vector.features.require_namespaces()
     first = vector.item(20, {"kind": "first"})
@@ -190,7 +190,7 @@ def test_one_key_of_two_operations_is_two_requests(vector: Vector) -> None:
 
 
 def is_existing_namespace(vector: Vector, reply: Reply) -> bool:
-    """True if a query is answered as in an existing namespace. An empty namespace may not be ready."""
+    """True if a query is answered as in an existing namespace: with success, or with the error of an empty one."""
     return reply.is_success or vector.is_empty_answer(reply)
 
 

@@ -28,12 +28,12 @@ MERGED_S = 0.3
 
 
 LIKE = {"upsert": ("", "colon"), "delete": ("composed", "decomposed"), "delete_many": ("", "trailing_blank")}
-"""By change of the second tenant: the kinds of both tenants' names. An empty kind is a plain name."""
+"""By the change that the second tenant makes: the kinds of both tenants' names. An empty kind is a plain name."""
 
 
 @rules("claimed COM-TENANT-1, unclaimed COM-TENANT-3")
 def test_one_tenant_does_not_find_what_another_wrote(vector: Vector, requirement: str) -> None:
-    """A tenant does not find another tenant's vectors in a namespace of the same name, even without a claim."""
+    """A tenant does not find another tenant's vectors in a namespace of the same name, even if this is not claimed."""
     item, own = vector.item(40, {"kind": "a"}), vector.item(120, {"kind": "a"})
     one, other = checks.two_tenants(vector, item, claimed=requirement == "COM-TENANT-1")
     asked: list[dict[str, Any]] = [{}]
@@ -121,7 +121,7 @@ def test_what_a_tenant_wrote_is_not_found_without_a_tenant(vector: Vector) -> No
 
 @pytest.mark.requirement("COM-TENANT-2")
 def test_health_names_nothing_of_another_tenant(vector: Vector) -> None:
-    """A health report to another tenant, or without a tenant, contains no namespace or id of a tenant."""
+    """A health report to another tenant, or without a tenant, contains no namespace or vector id of a tenant."""
     require_tenants(vector)
     vector.require("health")
     item = {**vector.item(40), "id": vector.new_name(canary(12))}

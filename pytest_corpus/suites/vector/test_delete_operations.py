@@ -57,7 +57,7 @@ OPERATORS: tuple[tuple[dict[str, Any], set[int]], ...] = (
 """Terms of a filter on `part`, each with the values of `part` that satisfy the term."""
 
 STRANGE: tuple[dict[str, Any], ...] = ({"kind": {"$no_such_operator": "a"}}, {"kind": None})
-"""Filters that match no vector with a word as `kind`: an unknown operator, and null."""
+"""Filters with an unknown operator and with null. They match no vector whose `kind` is a word."""
 
 
 def four_vectors(vector: Vector) -> tuple[VectorSandbox, list[dict[str, Any]]]:
@@ -130,7 +130,7 @@ LONG = 40
 
 @core("VEC-DELETE-3")
 def test_every_id_of_a_list_is_deleted(vector: Vector) -> None:
-    """A delete removes every vector of its list, even after many unknown ids, if these are accepted."""
+    """A delete removes every vector of its list. Many unknown ids come first in the list, if they are accepted."""
     vector.limits.require_batch_of()
     items = [vector.item(10 + 14 * number) for number in range(12)]
     sandbox = vector.sandbox(*items)
@@ -179,7 +179,7 @@ def test_a_delete_leaves_all_others(vector: Vector) -> None:
 @pytest.mark.core
 @rules("removes VEC-DELETE-5, leaves VEC-DELETE-6")
 def test_a_delete_by_filter_removes_what_meets_it(vector: Vector, requirement: str) -> None:
-    """All vectors that match the filter are deleted, even many. Vectors with another value or no value stay."""
+    """A filter deletes all matching vectors, even if there are many. Vectors with another value or no value stay."""
     vector.features.require_filter_deletes()
     kept = [vector.item(170, {"kind": "A"}), vector.item(175), vector.item(165, {"part": 1})]
     items = [vector.item(5 + 6 * number, {"kind": "a", "part": number}) for number in range(25)]
@@ -310,7 +310,7 @@ def test_a_deleted_id_can_be_upserted_again(vector: Vector) -> None:
 
 @pytest.mark.requirement("VEC-DELETE-11")
 def test_a_delete_by_a_filter_that_cannot_be_served_removes_nothing(vector: Vector) -> None:
-    """A filter that cannot be applied does not delete all vectors; an operator deletes only matching vectors."""
+    """A delete removes only vectors that match its filter, even if the filter is unusable or has an operator."""
     sandbox, items = four_vectors(vector)
     for strange in STRANGE:
         sandbox.delete(filter=strange)

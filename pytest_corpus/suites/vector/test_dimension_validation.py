@@ -20,7 +20,7 @@ from pytest_corpus.suites.vector.support.shared import Item
 MISMATCH = "DimensionMismatch"
 
 MOST_DIMENSIONS = 20_000
-"""Vectors of more dimensions are not sent, because that would be expensive."""
+"""Vectors with more dimensions than this are not sent, because that would be expensive."""
 
 
 def wrong_lengths(vector: Vector, degrees: float = 45) -> list[list[float]]:
@@ -79,7 +79,7 @@ def test_a_query_of_another_dimension_is_a_mismatch(vector: Vector, requirement:
 
 @pytest.mark.requirement("VEC-DIM-4")
 def test_a_vector_of_another_dimension_is_not_stored(vector: Vector) -> None:
-    """A vector of a wrong length is never stored, cut or padded. A known id keeps its components and metadata."""
+    """A vector of wrong length is not stored, not even cut or padded. A known id keeps its components and metadata."""
     held = vector.item(30, {"kind": "kept"})
     sandbox = vector.sandbox(held)
     for wrong in wrong_lengths(vector, 120):
@@ -136,7 +136,7 @@ def test_the_most_dimensions_can_be_used(vector: Vector, requirement: str) -> No
 
 @pytest.mark.requirement("VEC-DIM-9")
 def test_each_namespace_keeps_its_own_dimensions(vector: Vector) -> None:
-    """Two namespaces of different dimensions accept only vectors of their own dimensions, also if created again."""
+    """Two namespaces of different dimensions accept only vectors of their own dimensions, even if created again."""
     vector.features.require_namespaces()
     expect.applicable(
         vector.dimensions > 1 and not vector.limits.fixed_dimensions, "all namespaces have the same dimensions"

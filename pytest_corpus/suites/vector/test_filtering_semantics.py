@@ -72,7 +72,7 @@ FILTERS: dict[str, tuple[tuple[dict[str, Any], tuple[int, ...]], ...]] = {
     "VEC-FILTER-4": (({"sort": "nothing"}, ()), ({"absent": "a"}, ())),
     "VEC-FILTER-14": (({}, (0, 1, 2, 3, 4)),),
 }
-"""By requirement: filters, each with the values of `part` of the vectors that match the filter."""
+"""By requirement: filters, and for each filter the values of `part` in the matching vectors."""
 
 
 def key_of(number: int) -> str:
@@ -100,7 +100,7 @@ UNPRINTABLE = ("nul", "newline", "tab", "long")
 """The kinds of words that are left out of values with several words."""
 
 MOST_TERMS = 2000
-"""A filter of more terms is not sent."""
+"""A filter with more terms than this is not sent."""
 
 CROWDS = (45, 400)
 """Numbers of vectors that do not meet a filter. 45 exceeds the usual `ef_search`; 400 are enough to use an index."""
@@ -204,7 +204,7 @@ def items_for_requirement(vector: Vector, requirement: str) -> list[Item]:
 
 
 def sandbox_with_metadata(vector: Vector, requirement: str) -> tuple[VectorSandbox, list[Item]]:
-    """Return a sandbox with the vectors of some rows of `HELD`, the rows of this requirement first."""
+    """Return a sandbox with vectors of `HELD`, and these vectors, beginning with the ones of the requirement."""
     rows = cached(
         vector, "held", lambda: {name: items_for_requirement(vector, name) for name in HELD if name != "VEC-FILTER-5"}
     )
@@ -313,7 +313,7 @@ def test_an_operand_that_does_not_fit_is_a_bad_request(vector: Vector) -> None:
 
 @pytest.mark.requirement("VEC-FILTER-7")
 def test_null_in_a_filter_is_not_ignored(vector: Vector) -> None:
-    """A filter by null is refused, or finds no vector with another value under the key."""
+    """A filter by null is refused, or finds no vector that has a value under the key."""
     vector.features.require_filters()
     sandbox, items = five_directions(vector)
     found = matching_items(sandbox, {"sort": None}, items, *PERMANENT)
@@ -322,7 +322,7 @@ def test_null_in_a_filter_is_not_ignored(vector: Vector) -> None:
 
 @pytest.mark.requirement("VEC-FILTER-12")
 def test_an_unknown_operator_is_refused(vector: Vector) -> None:
-    """A filter with an operator that no document knows is a bad request, or not supported."""
+    """A filter with an undocumented operator is refused as a bad request or as not supported."""
     vector.features.require_filters()
     query = {**vector.requests.minimal("query"), "filter": {"kind": {"$no_such_operator": "a"}}}
     expect.refusal(vector.call("query", query), *PERMANENT)

@@ -160,7 +160,7 @@ def test_a_query_on_an_unknown_namespace_is_refused(vector: Vector, requirement:
 
 @pytest.mark.requirement("VEC-NS-8")
 def test_each_namespace_keeps_its_own_metric(vector: Vector) -> None:
-    """Namespaces of different metrics rank the same vectors by their own metric, also if created again."""
+    """Namespaces of different metrics rank the same vectors by their own metric, even if created again."""
     vector.features.require_namespaces()
     is_right = len({canonical_metric(metric) for metric in vector.limits.metrics}) >= 2
     expect.applicable(is_right, "fewer than two metrics are listed")
@@ -260,7 +260,7 @@ def test_a_metric_that_is_not_offered(vector: Vector, requirement: str) -> None:
 
 @pytest.mark.requirement("VEC-NS-6")
 def test_a_namespace_whose_creation_was_refused_is_unknown(vector: Vector) -> None:
-    """If its metric or dimension is refused, a namespace does not exist, so a query on it is refused too (R14)."""
+    """A namespace whose metric or dimension is refused does not exist, so a query on it is refused too (R14)."""
     vector.require("query")
     replies = [
         *create_with_other_metrics(vector),

@@ -35,7 +35,7 @@ RECALL = 0.9
 """The share of the stored vectors that an approximate search should find (R113)."""
 
 MOST_WRITTEN = 1_000
-"""The suite never writes more vectors to one namespace, counting replaced and deleted ones."""
+"""The suite never writes more vectors than this to one namespace. Replaced and deleted vectors count too."""
 
 MOST_PAGES = 20
 MOST_SHOWN = 120
@@ -81,7 +81,7 @@ def test_there_are_top_k_matches(vector: Vector, requirement: str) -> None:
                 raise Blocked("VEC-QUERY-1", "a query is answered without total_matches")
             true = not vector.has_namespaces or total <= MOST_WRITTEN
             expect.check(
-                true, "at most as many as were ever written to the namespace", found=total, path="result.total_matches"
+                true, "at most the number of vectors written to the namespace", found=total, path="result.total_matches"
             )
 
 

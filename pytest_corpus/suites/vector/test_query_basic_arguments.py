@@ -87,8 +87,8 @@ def arguments(vector: Vector, place: str, key: str, value: Any, *, at_end: bool)
 def replace_value(args: Mapping[str, Any], key: str, value: Any) -> dict[str, Any]:
     """Return arguments with another value.
 
-    For a vector, the list is repeated to the right length. If the list begins with `...` (a good component), the vector
-    ends with the last component of the list.
+    For a vector, the list is repeated and cut to the right length: at its beginning if the list begins with `...`, or
+    else at its end. Each `...` becomes a good component.
     """
     if key == "vector" and isinstance(value, list) and value:
         right = args[key]

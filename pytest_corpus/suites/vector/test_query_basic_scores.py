@@ -110,7 +110,7 @@ def expect_success_or_class(reply: Reply, claim: str, *families: str) -> None:
 
 @pytest.mark.requirement("COM-CONC-1")
 def test_queries_at_the_same_time_get_their_own_answers(vector: Vector) -> None:
-    """New concurrent queries each find the vector that they search for."""
+    """If different queries are sent concurrently, each of them finds its own vector."""
     expect.assessable(vector.dimensions >= 2, Obstacle.ON_A_LINE)
     sandbox, items = five_directions(vector)
     sandbox.ids(direction(30, vector.dimensions), 2)

@@ -89,7 +89,7 @@ TWINS = {
     "separator": ("a/b", "a:b"),
     "end_of_a_long_one": ("x" * 80 + "a", "x" * 80 + "b"),
 }
-"""By kind: ends of two ids that are similar, but not equal."""
+"""By kind: the ends of two different ids that resemble each other."""
 
 STEPS, SEQUENCES = 35, 2
 """The length and the number of the random sequences. If writes are visible late, there is only one sequence."""
@@ -156,7 +156,7 @@ def test_every_vector_of_a_batch_is_stored(vector: Vector, count: int) -> None:
 
 @core("VEC-UPSERT-4")
 def test_an_upsert_of_a_known_id_replaces_the_vector(vector: Vector) -> None:
-    """A vector that is written again, even in a batch or twice, replaces the old one in ranking and answers."""
+    """An upsert of a known id, alone, in a batch or repeated, replaces the old vector in ranking and answers."""
     alone, batched, twice = firsts = [vector.item(degrees) for degrees in (10, 16, 22)]
     other = vector.item(100)
     sandbox = vector.sandbox(*firsts, other)
@@ -208,7 +208,7 @@ def test_an_upsert_of_a_known_id_replaces_its_metadata(vector: Vector, requireme
 
 @remembered
 def replacement(vector: Vector) -> tuple[Item, dict[str, Any]]:
-    """Return a vector, and the metadata that replace the vector's own."""
+    """Return a vector with old metadata, and the new metadata."""
     return vector.item(30, {"kind": "old", "part": 1, "old": "a"}), {"kind": "new", "part": 2}
 
 
@@ -399,7 +399,7 @@ def test_upserts_at_the_same_time_are_all_stored(vector: Vector) -> None:
 
 
 def sandboxes_side_by_side(vector: Vector) -> list[VectorSandbox]:
-    """Return sandboxes that differ only in namespace or tenant, if both are offered; else one sandbox."""
+    """Return sandboxes in two namespaces and for a second tenant, as far as these are offered; at least one sandbox."""
     places = [vector.sandbox()]
     if vector.has_namespaces and vector.features.count_namespaces_to_try(2) > 1:
         places.append(vector.sandbox())

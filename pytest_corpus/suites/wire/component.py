@@ -111,7 +111,7 @@ class ClientTarget(Target):
             self.auditor.editions = set(registry().editions_met(case.schema_id, roundtrip.json_roundtrip(envelope)))
 
     def envelope_after_stages(self, op: str, last: str) -> Any:
-        """Return the envelope of an operation after it passed all stages up to the stage of a requirement.
+        """Return the envelope of an operation, if it passes all stages up to the stage of the requirement `last`.
 
         Raises NotApplicable, NotAssessed or Blocked, as `check_stage` does.
         """

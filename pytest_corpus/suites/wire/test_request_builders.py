@@ -44,7 +44,7 @@ def test_request_builders_are_offered(library: ClientTarget) -> None:
     """A declared client library has at least one builder."""
     check(
         library.offered,
-        f"a builder of at least one of {len(CASES)} operations, such as {CASES[1].build_method}",
+        f"a builder for at least one of the {len(CASES)} operations, such as {CASES[1].build_method}",
         "no request builder: the client does not offer any",
     )
 

@@ -101,7 +101,7 @@ ASKING = ("query", "stream_query")
 """The operations that take a text of a dialect."""
 
 MOST_AT_ONCE = 20
-"""The number of items that the suite puts in one request, or fewer if `max_batch_ops` is lower."""
+"""The suite puts at most this many items into one request. A lower `max_batch_ops` reduces the number."""
 
 SEEDS = tuple(f"s{number}" for number in range(1, 9))
 """The names of the nodes that plain requests use. Edges lead from the first to the second and on to the third."""
@@ -172,7 +172,7 @@ class GraphCapabilities(Subject):
         return names if self.dialect else [name for name in names if name not in ASKING]
 
     def question(self, purpose: str, dialect: str | None = None, **params: Any) -> dict[str, Any]:
-        """Return the arguments of a query. Its spelling is one that the adapter accepts, or else the most usual one."""
+        """Return the arguments of a query in an accepted spelling. If none is accepted, use the most usual spelling."""
         spoken = dialect or self.dialect
         if spoken is None:
             return {"text": "no query", "dialect": next(iter(self.dialects.listed), "unknown")}
@@ -214,7 +214,7 @@ class GraphCapabilities(Subject):
         return {"op": self.operation_names.spell_operation(name), "args": args}
 
     def sandbox(self, *needs: str, tenant: str | None = None, own: bool = True) -> GraphSandbox:
-        """Return an empty group of nodes for one test. It is in one of a few namespaces, if the adapter has any.
+        """Return an empty group of nodes for one test. If the adapter has namespaces, a few of them take turns.
 
         Args:
             needs: the operations that must work.
@@ -230,8 +230,8 @@ class GraphCapabilities(Subject):
         """Check that a write to a new namespace creates the namespace.
 
         Raises:
-            NotApplicable: namespaces are not claimed.
-            NotAssessed: such a write is refused. With `aside` true, NotApplicable is raised instead.
+            NotApplicable: namespaces are not claimed, or such a write is refused and `aside` is true.
+            NotAssessed: such a write is refused and `aside` is false.
         """
         if obstacle := self._obstacle_to_namespaces():
             raise NotApplicable(obstacle.reason) if aside else obstacle

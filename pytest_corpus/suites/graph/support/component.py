@@ -50,7 +50,7 @@ class GraphAuditor(ComponentAuditor):
 
 
 class Graph(GraphCapabilities):
-    """Sends requests to the graph component. Nodes have ids unique to the run, by default in the default namespace."""
+    """Sends requests to the graph component. The ids of the suite's nodes are unique in a run."""
 
     parts = Parts(
         GraphRequests, GraphShared, ProviderFaults, GraphPrerequisites, GraphSettling, GraphStore, GraphAuditor

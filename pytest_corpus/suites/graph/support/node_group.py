@@ -15,9 +15,9 @@ WITHOUT_NAMESPACE = (*MANY, "get_schema")
 class NodeGroup:
     """A group of nodes in one namespace and of one tenant: their names, and calls for them.
 
-    `namespace` is None for the default namespace. `tenant` is None for no tenant. `graph` is a `GraphCapabilities`; its
-    module imports this one. Every `corpus_value` that a test writes begins with the same mark. By this mark, the suite
-    recognizes the value in the result of any query.
+    `namespace` is None for the default namespace. `tenant` is None for no tenant. `graph` is a `GraphCapabilities`; the
+    class cannot be imported here. Every `corpus_value` that a test writes begins with the same mark. By this mark, the
+    suite recognizes the value in the result of any query.
     """
 
     def __init__(self, graph: Any, tag: str, *, namespace: str | None = None, tenant: str | None = None) -> None:

@@ -77,7 +77,7 @@ class Readers:
         return name
 
     def _shows_new_nodes(self, name: str) -> None:
-        """Check that an operation shows new nodes, which are in no cache. Before a stream, check a faulty `query`."""
+        """Check that an operation shows new, uncached nodes. If `query` is faulty, check `query` before a stream."""
         if name == "stream_query" and self.correctness_for_nodes().get("query") is False:
             self._shows_new_nodes("query")
         sandbox = self._graph.sandbox(own=False)
@@ -174,7 +174,8 @@ class GraphSettling(Settling):
     """Measures the delay until written nodes are visible, for each operation that shows nodes.
 
     Each group of nodes has one delay for its nodes and one for its edges. A request without ids counts as a read of the
-    namespace that it names, or else of the seeds. If a request reads other data, the test must wait itself.
+    namespace that it names. If it names no namespace, it counts as a read of the seeds. If a request reads other data,
+    the test itself must wait for the data.
     """
 
     write_independent = frozenset({"capabilities", "health", "upsert_nodes"})
@@ -213,7 +214,7 @@ class GraphSettling(Settling):
         return frozenset((*places, *edges, *_NAMESPACE.findall(args)) if groups else ())
 
     def note(self, request: Any, *, refused: bool = False) -> None:
-        """Note a write. A refused write is ignored if it goes to the seeds or to plain nodes."""
+        """Note a write. A refused write is not noted if it concerns only the seeds or plain nodes."""
         plain = {self._graph.seeds.tag, _edge_group(self._graph.seeds.tag), self._graph.plain.tag}
         if not (refused and isinstance(request, Mapping) and self.places_written(request) <= plain):
             super().note(request, refused=refused)
@@ -251,7 +252,7 @@ class GraphProbe(Probe):
         return None if found is None else {*map(self._sandbox.name_of, found)}
 
     def write_in_order(self) -> tuple[bool, set[str]]:
-        """Write nodes, delete one immediately and link the others; return True on success, and the ids that stay."""
+        """Write three nodes, delete one and link the others; return True on success, and the names of the others."""
         sandbox = self._sandbox = self._graph.sandbox(own=False)
         sandbox.put_named("abc")
         writes = {"delete_nodes": {"ids": [sandbox.id("c")]}, "upsert_edges": {"edges": [sandbox.edge("a", "b")]}}

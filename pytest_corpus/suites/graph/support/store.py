@@ -1,4 +1,4 @@
-"""The nodes and edges that the suite wrote. If there are many, it deletes those that no test needs (R115)."""
+"""The nodes and edges that the suite wrote. If there are many, the suite deletes those that no test needs (R115)."""
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress

@@ -16,7 +16,7 @@ def matches_of(result: Any, by: str = "VEC-QUERY-1") -> list[Mapping[str, Any]]:
 
 
 def results_of(result: Any) -> list[Any]:
-    """Return the results of a batch of queries, as an array or in an object (R10)."""
+    """Return the results of a batch of queries. The answer may be a list, or an object with a list (R10)."""
     listed = result.get("results") if isinstance(result, Mapping) else result
     if not isinstance(listed, list):
         raise Blocked("VEC-MULTI-1", "a batch of queries is answered without a list of results")

@@ -204,7 +204,7 @@ class Features:
         return max(FEW, min(most, FEW * (self._vector.limits.most_in_batch or most), found))
 
     def count_namespaces_to_try(self, most: int) -> int:
-        """Return the number of namespaces to try, at most `most`. Enough namespaces for any other test stay free."""
+        """Return the number of namespaces to try, at most `most`, and so few that any other test has enough."""
         room = min(self._vector.limits.most_namespaces, self._vector.shared.room or self._vector.limits.most_namespaces)
         return max(0, min(most, room - MIN_NAMESPACES))
 

@@ -120,7 +120,7 @@ class Vector(VectorCalls):
     faults: VectorFaults
 
     def sandbox(self, *items: Item, tenant: str | None = None, name: str = "", **options: Any) -> VectorSandbox:
-        """Create a namespace with these vectors, or empty and fill the only namespace. Raises Blocked on failure."""
+        """Create a namespace with these vectors, or clear and refill the only one. Raises Blocked on failure."""
         ctx = tenant_context(tenant)
         dimensions, metric = options.get("dimensions", self.dimensions), options.get("metric", self.metric)
         self.shared.actions.done |= {RANKING} if "metric" in options else set()
@@ -154,7 +154,7 @@ class Vector(VectorCalls):
         return sandbox if len(taken) == len(items) else None
 
     def main_sandbox(self) -> VectorSandbox:
-        """Return the main namespace, which tests only read, or the adapter's only namespace with the same vectors."""
+        """Return the main namespace, which tests only read, or fill the only namespace with the same vectors."""
         if not self.has_namespaces:
             return self.sandbox(*self.requests.settled_vectors)
         self.require("query")
@@ -216,7 +216,7 @@ class Vector(VectorCalls):
         )
 
     def _is_outage_if_filled(self, reply: Reply | StreamReply) -> bool:
-        """True if an error of a query is an outage, because its namespace has vectors. INDEX_NOT_READY is not."""
+        """True if an error of a query is an outage: its namespace has vectors, and the error is not INDEX_NOT_READY."""
         if reply.is_a("IndexNotReady"):
             return False
         request = reply.exchange.request

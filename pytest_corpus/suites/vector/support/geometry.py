@@ -23,7 +23,7 @@ TOLERANCE = 1e-3
 
 
 SINGLE = 1e-5
-"""The error of a 32-bit component, relative to the vector's largest component, even after normalization."""
+"""The largest error of a 32-bit component, also after normalization. It is relative to the largest component."""
 
 
 def canonical_metric(metric: str | None) -> str | None:
@@ -84,7 +84,7 @@ def are_alike(left: Any, right: Components, tolerance: float = TOLERANCE) -> boo
 
 
 def are_parallel(left: Any, right: Components, tolerance: float = TOLERANCE) -> bool:
-    """True if a value is a vector of about the same direction. A cosine index may change only the length."""
+    """True if a value is a vector of about the same direction. A cosine index may change the length."""
     if not isinstance(left, list) or len(left) != len(right) or not all(map(is_number, left)):
         return False
     lengths = math.hypot(*left), math.hypot(*right)

@@ -214,7 +214,7 @@ class VectorProbe(Probe):
         return None if found is None else {name for name, item in self._items.items() if item["id"] in found}
 
     def write_in_order(self) -> tuple[bool, set[str]]:
-        """Write, recreate the namespace, write twice, delete once; return True on success, and the ids that stay."""
+        """Write a vector, recreate the namespace, write two vectors, delete one; return success and the kept name."""
         done = [self.write("lost")]
         if self._vector.has_namespaces:
             done.append(self._vector.call("delete_namespace", self._where).is_success)

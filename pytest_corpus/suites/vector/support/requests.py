@@ -81,7 +81,7 @@ class PlainNamespaces(Requests):
         return self._vector.namespace_arg(self.scratch)
 
     def query_arguments(self, operation: str, *queries: dict[str, Any]) -> dict[str, Any]:
-        """Return the arguments of a batch of all queries in the main namespace; for `query`, of the last query."""
+        """Return the arguments of `batch_query` for all queries, or of `query` for the last one."""
         return {"queries": [*queries], **self.main_namespace_arg} if operation == "batch_query" else queries[-1]
 
     def name_to_delete(self, operation: str) -> str:

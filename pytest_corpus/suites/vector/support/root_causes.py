@@ -152,7 +152,7 @@ def _find_ids(sandbox: VectorSandbox, count: int, degrees: float) -> list[str]:
 
 
 def _look_up(sandbox: VectorSandbox, items: list[dict[str, Any]], found: list[str]) -> list[str]:
-    """Return the found ids, and those that an approximate search finds only by a query for their vectors (R113)."""
+    """Return the found ids. In an approximate search, query for each missing vector and add the matches (R113)."""
     missing = [item for item in items if item["id"] not in found] if sandbox.vector.limits.is_approximate else []
     more = (name for item in missing for name in sandbox.ids(item["vector"], len(items)) if name not in found)
     return [*found, *dict.fromkeys(more)]
@@ -165,7 +165,7 @@ def _finds_foreign_vectors(sandbox: VectorSandbox, found: list[str]) -> bool:
 
 
 def _expected_order(vector: VectorCalls, ranked: list[str], found: list[str]) -> list[str]:
-    """Return the vectors in their true order; for an approximate search, only the ones that it found."""
+    """Return the vectors in their true order; for an approximate search, only the found ones."""
     return [name for name in ranked if name in found] if vector.limits.is_approximate else ranked
 
 
@@ -186,7 +186,7 @@ def _try_metadata(sandbox: VectorSandbox, items: list[dict[str, Any]]) -> str | 
 
 
 def _try_order(sandbox: VectorSandbox, items: list[dict[str, Any]], found: list[str], first: list[str]) -> str | None:
-    """Return the violated requirement on the ranking of vectors of one length, or None.
+    """Return the violated requirement on the ranking of vectors of equal length, or None.
 
     The queries for `first` and `found` have different directions, so an approximate search may answer differently.
     """

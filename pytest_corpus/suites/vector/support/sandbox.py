@@ -83,7 +83,7 @@ class VectorSandbox:
                 self.known.setdefault(name, []).append(components)
 
     def put(self, *items: Item) -> None:
-        """Upsert in parts of the stated size. Raises Blocked if a part is refused or reports a failure."""
+        """Upsert in batches within the stated limit. Raises Blocked if a batch is refused or reports a failure."""
         for batch in parts_of([*items], self.vector.limits.most_in_batch or len(items) or 1):
             expect_stored(self.upsert(*batch), batch)
 
@@ -94,7 +94,7 @@ class VectorSandbox:
         return self._call("delete", args)
 
     def remove(self, *names: str) -> None:
-        """Delete by ids in parts of the stated size. Raises Blocked if a part is refused."""
+        """Delete by ids, in requests within the stated limit. Raises Blocked if a request is refused."""
         for part in parts_of([*names], self.vector.limits.most_in_batch or len(names) or 1):
             reply = self.delete(ids=[*part])
             with expect.resting_on("VEC-DELETE-1"):
@@ -150,7 +150,7 @@ class VectorSandbox:
     def contents(self, **args: Any) -> dict[str, Mapping[str, Any]]:
         """Send as many queries as are needed to find all stored vectors of the sandbox; return their matches by id.
 
-        A vector that the first query misses gets a query of its direction, because a search may be approximate (R113).
+        If the first query misses a vector, the vector gets its own query, because a search may be approximate (R113).
 
         Raises:
             NotAssessed: in one dimension, the limit of matches is too low to find all vectors.
@@ -247,7 +247,7 @@ def shared_sandboxes(vector: VectorCalls, name: str, make: Callable[[], list[Vec
 
 
 def namespace_obstacle(reply: Reply) -> Blocked | None:
-    """Return the obstacle of a test if an answer says that its namespace does not exist, or None."""
+    """Return the obstacle of a test if an answer says that the test's namespace does not exist, or None."""
     if not reply.is_a("NamespaceNotFound"):
         return None
     return Blocked("VEC-NS-1", "a namespace that was created is not found", judged_on=(reply.exchange,))

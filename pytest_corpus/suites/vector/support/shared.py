@@ -92,7 +92,7 @@ class VectorShared(Shared):
         dimensions: the dimensions of plain vectors; None until they are known.
         main_namespace, scratch: the namespaces of plain queries and of plain writes.
         settled: the vectors of the main namespace.
-        to_delete: by name, a vector, or None for a namespace; it is made just before it is deleted.
+        to_delete: by name, a vector, or None for a namespace. Each is made just before its deletion.
         undeleted: by instance and operation, the names whose delete was refused.
         page_key: the argument that takes the token of a page; empty until it is known.
         itemised: by operation, True if a failing provider is reported for each item.
@@ -131,7 +131,7 @@ class VectorShared(Shared):
     ready: WeakKeyDictionary[AdapterClient, set[tuple[Any, ...]]] = field(default_factory=WeakKeyDictionary)
 
     def unlearn(self) -> None:
-        """Forget what may be wrong, and the things that could not be made, so that the suite tries them again."""
+        """Forget what may be wrong. If namespaces or vectors could not be made, the suite tries to make them again."""
         if self.unmade:
             self.ready.clear()
         super(VectorShared, self).unlearn()

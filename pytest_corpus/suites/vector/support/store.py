@@ -38,7 +38,7 @@ SHARED = 4
 """One in this number of namespaces is reserved for data that several concurrent tests read."""
 
 KEPT_VECTORS = 30
-"""The largest number of vectors that stay after a test in a namespace that tests share."""
+"""If a shared namespace has more vectors than this after a test, the suite deletes them."""
 
 FEW = 2
 """If at most this number of namespaces exist, none is deleted to make room for another."""
@@ -107,7 +107,7 @@ class VectorStore(Store):
         return reply.is_error and bool(faults) and client is self._shared.fault_client is not self._vector.main.client
 
     def forget(self, things: Iterable[Thing]) -> None:
-        """Remove the records of things. A needed namespace is made again just before a plain request."""
+        """Remove the records of things. A plain namespace among them is made again before its next use."""
         gone = [*things]
         for (_, tenant, _, kind), name in gone:
             if kind == "namespace":
@@ -139,7 +139,7 @@ class VectorStore(Store):
             return
 
     def _lasting_namespaces(self) -> set[Thing]:
-        """Return the namespaces that other tests need too. A deleted one is made again on its next use."""
+        """Return the namespaces that other tests need too. A deleted namespace is made again for its next use."""
         plain = self._shared.main_namespace, self._shared.scratch
         undeleted = (name for left in self._shared.undeleted.values() for names in left.values() for name in names)
         found = {namespace_key(tenant, name) for tenant in (None, *self._shared.tenants) for name in plain}
@@ -179,7 +179,7 @@ class VectorStore(Store):
 
     @property
     def most_in_flight(self) -> int:
-        """The number of concurrent tests for which the store has room: one namespace each, besides the shared ones."""
+        """The number of concurrent tests for which the store has room. Each needs one namespace that is not shared."""
         return max(1, self._room - max(MIN_NAMESPACES, self._room // SHARED))
 
     @property
@@ -262,7 +262,7 @@ class VectorStore(Store):
         ]
 
     def _unheld_namespaces(self) -> list[Thing]:
-        """Return the namespaces that no running test holds. If tenants may share data, only the name is compared."""
+        """Return the namespaces that no running test holds. If tenants may share data, the tenant is ignored."""
         held, tenants = self._held_namespaces, self._vector.capabilities.flag("supports_multi_tenant")
         names = {name for _, name in held} if tenants is not True else ()
         return [thing for thing in self.existing_namespaces if thing not in held and thing[1] not in names]

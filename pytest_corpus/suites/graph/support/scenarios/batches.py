@@ -265,7 +265,7 @@ def put_for_pages(sandbox: GraphSandbox) -> set[str]:
 
 @remembered
 def list_crowded_sandbox(graph: Graph) -> tuple[GraphSandbox, list[list[Mapping[str, Any]]], list[str] | None]:
-    """Return a sandbox with more nodes than a default page holds, its pages, and the values that a query finds."""
+    """Return a sandbox with more nodes than a default page holds, all pages, and the values that a query finds."""
     sandbox = filled_sandbox(graph, CROWD)
     found = call_or_none(sandbox.read_values, "query") if "query" in graph.readers.for_nodes() else None
     return sandbox, [*sandbox.pages(own_nodes_filter(sandbox))], found

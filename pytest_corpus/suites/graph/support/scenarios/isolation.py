@@ -54,7 +54,7 @@ def shared_sandbox(
 
 
 def write_to_both(graph: Graph, by: str, names: Sequence[str]) -> tuple[GraphSandbox, GraphSandbox, dict[str, str]]:
-    """Return two sandboxes with nodes of the same names, and the values in the second. Tests share the sandboxes."""
+    """Write nodes of the same names to two sandboxes; return both, and the values in the second. Tests share them."""
 
     def write_both() -> tuple[GraphSandbox, GraphSandbox, dict[str, str]]:
         one, other = two_sandboxes(graph, by)
@@ -75,7 +75,7 @@ def keep_data(sandbox: GraphSandbox) -> None:
 
 
 def two_tenants(graph: Graph, *, own: bool = False, claimed: bool = True) -> tuple[GraphSandbox, GraphSandbox]:
-    """Return sandboxes of two tenants with the same ids; with `own`, in a namespace that no other test uses."""
+    """Return sandboxes with the same ids for two tenants. With `own`, no other test uses their namespace."""
     require_tenants(graph, claimed=claimed)
     sandbox = empty_sandbox(graph) if own else graph.sandbox(own=False)
     one, other = (sandbox.copy_to(namespace=sandbox.namespace, tenant=graph.settings.next_tenant()) for _ in range(2))
@@ -83,9 +83,9 @@ def two_tenants(graph: Graph, *, own: bool = False, claimed: bool = True) -> tup
 
 
 def report_to_another_tenant(graph: Graph, operation: str) -> tuple[GraphSandbox, str, Any]:
-    """Return what a report tells a tenant after it was given to another one, who wrote a node.
+    """Request a report for the owner of a node, then for another tenant. Do this once in a run.
 
-    Returns: the sandbox of the other tenant, the label of its node, and the result.
+    Returns: the sandbox of the owner, the label of the node, and the result for the other tenant.
     """
 
     def write_node() -> tuple[GraphSandbox, GraphSandbox, str]:
@@ -105,7 +105,7 @@ def report_to_another_tenant(graph: Graph, operation: str) -> tuple[GraphSandbox
 
 
 def tenants_for_one_key(graph: Graph, number: int = 0) -> tuple[GraphSandbox, GraphSandbox]:
-    """Return sandboxes of two tenants with the same ids. Idempotency keys are always scoped by tenant (6.1).
+    """Return sandboxes with the same ids for two tenants. Idempotency keys are always scoped by tenant (6.1).
 
     Args:
         number: chooses how the tenants' names resemble each other, if such names are accepted (R139).
@@ -137,7 +137,7 @@ def intrusions(graph: Graph, place: GraphSandbox) -> Iterator[tuple[str, dict[st
 
 
 def two_sandboxes(graph: Graph, by: str) -> tuple[GraphSandbox, GraphSandbox]:
-    """Return two sandboxes with the same ids, in two namespaces or of two tenants."""
+    """Return two sandboxes with the same ids, in two namespaces or for two tenants."""
     if by == "tenants":
         return two_tenants(graph)
     graph.require_namespaces()

@@ -42,7 +42,7 @@ INJECTIONS = ("quoted", "closing", "steps", "backslash_quote")
 """The kinds of `TRICKY` values that end a text, a condition or a step of a query."""
 
 MORE_WORDS = 5
-"""The number of values of parameters that are words of the vocabulary. The seed chooses the words."""
+"""The number of parameter values that are taken from the vocabulary. The seed chooses these values."""
 
 EVERY = "every word"
 """The value of a parameter that has all words of the vocabulary."""
@@ -97,7 +97,7 @@ def stream_nodes(graph: Graph, count: int) -> tuple[StreamReply, list[str], list
 def find_values(
     sandbox: GraphSandbox, operation: str, key: str, dialect: str | None = None, purpose: str = "find", **more: Any
 ) -> list[str] | None:
-    """Return the values of the found nodes; None if `key` or a value in `more` is refused permanently (R138)."""
+    """Return the values of the found nodes, or None if the query's parameters are refused permanently (R138)."""
     sandbox.graph.require_question(purpose, dialect)
     args = sandbox.graph.question(purpose, dialect, wanted=key, **more)
     reply = sandbox.stream(args) if operation == "stream_query" else sandbox.call("query", args)

@@ -23,7 +23,7 @@ PAIRS = (("a", "b"), ("b", "c"), ("c", "a"), ("a", "a"), ("d", "b"))
 EXAMPLES, STEPS = 3, 8
 SLOW_STEPS = 6
 SLOW_S = 0.004
-"""If the fastest call takes longer, sequences of writes are shorter."""
+"""If the fastest call takes more than this many seconds, sequences of writes are shorter."""
 
 Write = tuple[str, str, tuple[str, str]]
 """A kind of write, the name of a node, and the ends of an edge."""
@@ -125,7 +125,7 @@ class GraphContents:
             self.carry_out(operation)
 
     def expect_edges(self, edge_reader: str, names: frozenset[str]) -> None:
-        """Check that the adapter shows the model's edges from these nodes; a traversal shows all edges at once."""
+        """Check that the adapter shows the model's edges from these nodes. One traversal shows all of the edges."""
         sources, claim = sorted(names & self.nodes.keys()), "the edges that are left after the sequence"
         if edge_reader != "traversal":
             for name in sources:

@@ -104,7 +104,7 @@ def changed_properties(sandbox: GraphSandbox) -> list[str]:
 def put_nodes_of_two_kinds(sandbox: GraphSandbox) -> tuple[str, str]:
     """Write the nodes `a` and `b` of one kind and `c` of another; return both kinds.
 
-    The kinds are unusual words, if these are accepted (R138). The nodes differ in size and in `corpus_true`.
+    The kinds are unusual words, if these are accepted (R138). The nodes differ in `corpus_size` and in `corpus_true`.
     """
     given: dict[str, tuple[int, dict[str, Any]]] = {
         "a": (0, {"corpus_size": LARGE + 1, "corpus_true": True}),

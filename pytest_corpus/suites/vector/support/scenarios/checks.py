@@ -165,7 +165,7 @@ def two_tenants(
 
     Args:
         claimed: True if capabilities must claim isolation, False if they must not. NotApplicable is raised otherwise.
-        like: the kinds of the tenants' names. An empty kind is a plain name, which also replaces a refused one (R139).
+        like: the kinds of the tenants' names. An empty kind is a plain name. Plain names replace refused names (R139).
     """
     require_tenants(vector, claimed=claimed)
     name, tenant = vector.new_name("shared"), new_tenant_context()["tenant"]
@@ -247,7 +247,7 @@ BAD: tuple[tuple[Mapping[int, str], ...], ...] = (
     *(tuple({at: kind} for kind in kinds) for at, kinds in enumerate((KINDS[::2], KINDS, ENDS))),
     ({1: "wrong_dimension", 3: "no_vector"}, {1: "empty_id", 3: "wrong_type"}),
 )
-"""Groups of batches of three or four items. Each batch is a mapping from the index of a bad item to its kind."""
+"""Groups of batches with three or four items. Each mapping stands for a batch: the kinds of its bad items by index."""
 
 
 @remembered

@@ -72,7 +72,7 @@ def take_step(subject: Subject, name: str, args: Mapping[str, Any], ctx: Mapping
 
 
 def embed_flow(vector: Vector, ctx: Mapping[str, Any]) -> list[float]:
-    """Return the vector of a flow: the LLM completes the records of a graph, and the completion is embedded."""
+    """Return the vector of a flow: the LLM completes a prompt with records of the graph, and the answer is embedded."""
     subjects = other_components(vector)
     rows = strings_of(take_step(subjects["graph"], "query", subjects["graph"].requests.minimal("query"), ctx))
     prompt = subjects["llm"].requests.distinct("complete")

@@ -172,9 +172,10 @@ class VectorContents:
     def expect_best_matches(
         self, rows: Mapping[str, tuple[int, str]], query: Mapping[str, Any], matches: list[Any], least: int | None
     ) -> None:
-        """Check that the matches are the best of the expected vectors, at least `least` of them, each with its kind.
+        """Check that the matches are the best of the expected vectors, each with its kind.
 
-        An approximate search must keep the order and find the vectors of the requested direction (R113).
+        If `least` is given, this number of matches is enough. An approximate search must keep the order and find the
+        vectors of the requested direction (R113).
         """
         found = [id_of(match) for match in matches]
         wanted = min(query["top_k"], len(rows))
