@@ -281,7 +281,7 @@ class AdapterInstance:
         finally:
             ended = time.monotonic()
             for exchange in batch.exchanges:
-                exchange.observed.ended = ended
+                exchange.observed.end(ended)
         # A remote adapter shows only by its first report that it observes.
         expect_reports(batch, observes=self.remote is not None or "metrics" in self.hooks)
         for exchange in batch.exchanges:

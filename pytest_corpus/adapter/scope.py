@@ -119,7 +119,8 @@ class Observed:
         ops: the names that an observation of the call may have; empty for an unknown operation.
         is_due: True if the adapter must report an observation of the call, and for a stream also its final outcome.
         streaming: True if the operation is a stream, or was called as a stream.
-        part: the part of the run that made the call.
+        part: the part of the run that made the call; None after its end, because a part holds all its exchanges.
+        plans: the plans of this part.
         ended: the end of the call on the monotonic clock; infinite while it is under way.
         applied_plans: the plans at the provider that affected the call.
         hints_ms: the values of `retry_after_ms` that the provider gave with these faults.
@@ -133,6 +134,7 @@ class Observed:
     is_due: bool = False
     streaming: bool = False
     part: Part | None = None
+    plans: list[Plan] | None = None
     ended: float = math.inf
     observations: list[Observation] = field(default_factory=list)
     counts: list[Count] = field(default_factory=list)
@@ -145,6 +147,10 @@ class Observed:
     debug_sources: Sequence[str] = ()
     headers: Sequence[str] = ()
     late: ReportWaiter | None = None
+
+    def end(self, at: float) -> None:
+        """Note the end of the call."""
+        self.ended, self.part = at, None
 
     @property
     def is_over(self) -> bool:
@@ -240,11 +246,12 @@ class Attribution:
         if (part := current_part()) is not None:
             return part
         latest = self.latest
-        return latest.part if latest is not None and latest.part is not None and not latest.is_over else self.outside
+        return latest.part if latest is not None and latest.part is not None else self.outside
 
     def begin(self, call: Observed) -> None:
         """Note the beginning of a call."""
         call.part = self.part
+        call.plans = call.part.plans
         self._calls.append(call)
 
     def is_past(self, call: Observed) -> bool:

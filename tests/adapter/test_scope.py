@@ -1,8 +1,10 @@
 """Whose call is this: a call is found wherever asyncio carries its context, and what names no call is assigned."""
 
 import asyncio
+import gc
 import queue
 import threading
+import weakref
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -192,6 +194,18 @@ def test_calls_that_are_not_to_be_seen_leave_nothing(opened: Open) -> None:
         dropped, kept = (client.send(request(number), "llm") for number in (2, 3))
         test.drop([dropped])
     assert test.exchanges == [kept]
+
+
+def test_an_exchange_that_is_kept_keeps_no_other(opened: Open) -> None:
+    """A fact keeps its own exchanges for the run; those of the test that found it out are freed with the test."""
+    client = opened(factory_of(directly))
+    with part_of(None) as test:
+        kept = client.send(request(1), "llm")
+        client.send(request(2), "llm")
+        left = weakref.ref(test)
+        del test
+    gc.collect()
+    assert (kept.observed.is_over, left()) == (True, None)
 
 
 def test_a_fact_has_its_own_random_inputs() -> None:

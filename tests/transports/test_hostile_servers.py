@@ -16,6 +16,7 @@ from servers import HTTP
 from test_raw import opened
 
 from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.adapter.transports.protocol import MAX_LINE, MAX_LINES, MAX_LOG, SideChannel
 
 REQUEST = {"op": "llm.complete", "ctx": {}, "args": {}}
 LIMIT_S = 0.5
@@ -154,6 +155,18 @@ def test_a_run_against_a_hostile_program_ends_with_a_report(name: str, tmp_path:
     assert code == {"floods standard error": 0}.get(name, 1) or (code == 4 and name == "ends"), said
     assert peak < 300 * 2**10
     assert code == 4 or (tmp_path / "r.json").exists()
+
+
+def test_the_latest_of_many_log_lines_are_kept() -> None:
+    """What a call keeps is bounded in lines and in characters; the next call begins anew."""
+    channel = SideChannel()
+    for number in range(2 * MAX_LINES):
+        channel.add_line(f"{number} {'x' * 10_000}" if number % 2 else "")
+    kept, _ = channel.take_lines_and_headers()
+    assert MAX_LOG - MAX_LINE < sum(map(len, kept)) <= MAX_LOG
+    assert kept[-1].startswith(f"{2 * MAX_LINES - 1} ")
+    channel.add_line("later")
+    assert channel.take_lines_and_headers()[0] == ("later",)
 
 
 def test_a_gzip_bomb_takes_little_memory(tmp_path: Path) -> None:

@@ -15,8 +15,8 @@ from pytest_corpus.spec.transports import HOOKS_HEADER, JSON, NDJSON, SSE
 
 ALL = "pytest_corpus.reference:all"
 
-OUTSIDE = {"COM-LEAK-7": "not_assessed", "COM-WIRE-14": "not_applicable"}
-"""Requirements that do not apply outside this process: debug records, and a start for a single call (R74)."""
+OUTSIDE = {"COM-LEAK-7": "not_assessed", "COM-STREAM-11": "not_applicable", "COM-WIRE-14": "not_applicable"}
+"""Requirements of this process: debug records, streams (TRA-CALL-5 elsewhere), and a start for a single call (R74)."""
 
 Statuses = dict[tuple[str, str], str]
 

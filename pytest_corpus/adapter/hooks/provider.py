@@ -258,7 +258,7 @@ class ProviderProbe:
         if call is not None:
             call.arrivals.append(arrival)
         owner = call or current_call()
-        for plan in self.plans if owner is None or owner.part is None else owner.part.plans:
+        for plan in self.plans if owner is None or owner.plans is None else owner.plans:
             if plan.applies_to(name, chunk) and (able is None or plan.kind in able):
                 plan.fired += 1
                 if call is not None:

@@ -15,8 +15,8 @@ from pytest_corpus.spec.operations import BY_OP
 
 MAX_LINES = 1_000
 MAX_LINE = 4_096
-"""The number of latest lines that are kept, and the number of characters that are kept of each line."""
-
+MAX_LOG = 2**18
+"""The number of latest lines of a call that are kept, and of characters: of each line, and of all lines together."""
 
 SETTLE_S = 0.02
 """The seconds after an answer in which a line of the adapter's log still belongs to the call."""
@@ -37,13 +37,17 @@ class SideChannel:
             with suppress(OSError):
                 self._at = log.stat().st_size
         self.latest: deque[str] = deque(maxlen=20)
-        self._lines: deque[str] = deque(maxlen=MAX_LINES)
+        self._lines: deque[str] = deque()
+        self._size = 0
         self._headers: deque[str] = deque(maxlen=MAX_LINES)
 
     def add_line(self, text: str) -> None:
         """Add a line of standard error."""
         self.latest.append(text[:200])
         self._lines.append(text[:MAX_LINE])
+        self._size += len(self._lines[-1])
+        while self._size > MAX_LOG or len(self._lines) > MAX_LINES:
+            self._size -= len(self._lines.popleft())
 
     def add_headers(self, values: Iterable[str]) -> None:
         """Add the headers of an answer."""
@@ -55,6 +59,7 @@ class SideChannel:
         lines, headers = tuple(self._lines), tuple(self._headers)
         self._lines.clear()
         self._headers.clear()
+        self._size = 0
         return lines, headers
 
     def _read_log(self) -> None:

@@ -115,7 +115,7 @@ class Tunnel(LocalServer):
         is_ping = data is not None and len(data) <= LONGEST_PING and self._is_ping(data, call is None)
         if call is None or call is known or is_ping:
             return known, None
-        op, plans = call.ops[-1] if call.ops else "(unknown)", call.part.plans if call.part is not None else []
+        op, plans = call.ops[-1] if call.ops else "(unknown)", call.plans or []
         if data is None and not any(plan.kind == "unavailable" and plan.applies_to(op, None) for plan in plans):
             return known, None
         return call, self._probe.count_arrival(op, able=OVER_TCP)
