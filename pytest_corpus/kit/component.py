@@ -315,7 +315,7 @@ class Subject(Target):
             self.shared.fault_client = None
 
     def test_attributes(self) -> list[tuple[AttributePlace, Any]]:
-        """Return the attributes that hold data of the current test only, each with its value at the start of a test."""
+        """Return the attributes whose data belongs to a single test, each with its value at the start of a test."""
         return [
             ((self.auditor, "editions"), set(SCHEMA_VERSIONS)),
             ((self, "_fresh"), []),

@@ -103,7 +103,7 @@ class ProviderFaults:
         if not inputs.read("fired", lambda: plan.fired):
             asked = [BY_OP.get(op) for op in self._calls.client.provider.arrivals]
             if plan.at_chunk is not None and asked and all(op is not None and not op.streaming for op in asked):
-                raise NotApplicable("the provider is asked for whole answers, which have no chunks to fail at")
+                raise NotApplicable("the adapter requests whole answers from the provider, and these have no chunks")
             raise NotAssessed(Obstacle.NEVER_FIRED, op=plan.op or "the provider")
 
     def provider_op(self, name: str) -> str | None:

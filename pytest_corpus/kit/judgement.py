@@ -46,7 +46,7 @@ def judging() -> Iterator[Judgement]:
 
 @contextmanager
 def reading_separately() -> Iterator[list[Exchange]]:
-    """Collect the exchanges that are read in this block separately; they do not belong to the test's condition."""
+    """Collect the exchanges that are read in this block, and keep them out of the current check of the test."""
     at_hand = _CURRENT.get()
     if at_hand is None:
         yield []

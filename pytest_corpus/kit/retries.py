@@ -33,7 +33,7 @@ PAUSES_S = (0.05, 0.2)
 """The pauses before the second and the third attempt."""
 
 BUILDING_S = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
-"""The pauses before a write is repeated because its index is being built; other namespaces may work (ERRORS 6.3)."""
+"""The pauses between attempts of a write while its index is built; other namespaces may work (ERRORS 6.3)."""
 
 FAMILIAR = 3
 """If the adapter was responsible for this many errors of an operation, later calls are repeated without a pause."""

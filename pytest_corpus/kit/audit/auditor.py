@@ -137,7 +137,7 @@ class ComponentAuditor(Auditor):
         yield from self.call_findings(exchange, answers)
 
     def _late_findings(self, exchange: Exchange) -> Violations:
-        """Yield the findings in the late reports of an exchange, whose other findings were yielded before."""
+        """Yield the findings in the late reports of an exchange. Its other findings were yielded before."""
         reports = reports_of(exchange)
         yield from telemetry_findings(exchange, self._calls.component, reports)
         yield from leak_findings(exchange, reports, hears_logs=False)

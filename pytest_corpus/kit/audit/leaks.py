@@ -44,7 +44,7 @@ CHANNELS = {
 
 
 def leak_findings(exchange: Exchange, reports: Reports, *, hears_logs: bool) -> Violations:
-    """Yield a violation for each output of a call that reveals a secret; logs count if the suite `hears_logs`."""
+    """Yield a violation for each output of a call that reveals a secret; logs count only with `hears_logs`."""
     logs, debug_logs = (exchange.observed.logs, exchange.observed.debug_logs) if hears_logs else ((), ())
     answered = list(_completion_texts(exchange)) if logs or debug_logs or reports else []
     if not answered and not exchange.secrets:

@@ -189,7 +189,7 @@ def _may_be_refused(ctx: Mapping[str, Any], exchange: Exchange) -> bool:
 def _context_label_findings(labels: Mapping[str, Any], ctx: Mapping[str, Any]) -> Violations:
     tenant, deadline, bucket = ctx.get("tenant"), ctx.get("deadline_ms"), labels.get("deadline_bucket")
     if isinstance(tenant, str) and tenant and labels.get("tenant_hash") in (None, ""):
-        yield "COM-OBS-8", Violation("tenant_hash where a tenant was given", "no tenant_hash", "extra.tenant_hash")
+        yield "COM-OBS-8", Violation("a tenant_hash, because a tenant was given", "no tenant_hash", "extra.tenant_hash")
     is_deadline = isinstance(deadline, (int, float)) and not isinstance(deadline, bool) and 0 < deadline < 2**63
     if is_deadline and bucket in (None, ""):
         wanted = "deadline_bucket where a deadline was given"

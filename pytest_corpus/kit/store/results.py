@@ -53,8 +53,7 @@ def blame_shared_tenants(shares: Callable[[], bool]) -> Iterator[None]:
 def write_accepted_items(
     items: Mapping[str, Item], size: int, write: Callable[[Sequence[Item]], Reply]
 ) -> dict[str, Item]:
-    """Write items with unusual words, which may be refused permanently (R138); return the accepted items by their
-    keys.
+    """Write items with unusual words; return the accepted items by their keys. A refusal must be permanent (R138).
 
     Args:
         size: the number of items that go into one request.

@@ -309,7 +309,7 @@ def test_a_batch_that_falls_back_keeps_its_context(embedding: Embedding, fact: s
     texts, asked = len(reply.exchange.request["args"]["texts"]), reply.exchange.observed.reached_provider
     right, least = passed.count(ctx[fact]), min(texts, asked - 1)  # one call may have another purpose
     expect.check(right == len(passed), f"the {fact} of the batch", f"another {fact}", fact)
-    expect.check(right >= least, f"the {fact} of the batch in {least} calls of the provider", f"in {right}", fact)
+    expect.check(right >= least, f"the {fact} of the batch in {least} calls of the provider", f"in {right} calls", fact)
 
 
 @pytest.mark.requirement("EMB-NORM-2")

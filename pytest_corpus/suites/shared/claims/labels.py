@@ -89,7 +89,7 @@ class TestLabels:
 
     @pytest.mark.requirement("COM-OBS-27")
     def test_identical_calls_have_the_same_labels(self, subject: Subject) -> None:
-        """No label of identical calls, or of their counters, differs in every call."""
+        """If identical calls are repeated, no label of an observation or a counter differs in every call."""
         subject.require(subject.principal)
         unique, _ = differing_labels(subject, lambda: None)
         note_check()
@@ -133,7 +133,7 @@ class TestStreamTimes:
 
     @rules("frames COM-STREAM-10, error COM-ERR-22, observation COM-OBS-17")
     def test_the_time_of_a_stream_is_its_own(self, subject: Subject, requirement: str) -> None:
-        """If the provider is slow, the observation and the frames report about the duration of the stream."""
+        """If the provider is slow, the observation and the frames report approximately the duration of the stream."""
         expect_plausible_duration(subject, subject.principal_stream, requirement)
 
 
@@ -197,7 +197,7 @@ def are_all_different(values: Iterable[set[str]]) -> bool:
 def expect_plausible_duration(subject: Subject, name: str, requirement: str) -> None:
     """Check that each `ms` is at least the provider's delay and at most the duration of the call.
 
-    Without the hook `provider`, only the second half is checked.
+    Without the hook `provider`, only the upper limit is checked.
     """
     kind = "unavailable" if requirement == "COM-ERR-22" else "slow"
     if "provider" not in subject.client.hooks:

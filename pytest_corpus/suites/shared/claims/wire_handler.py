@@ -302,7 +302,7 @@ class TestWireHandler:
     @pytest.mark.requirement("COM-NUM-4")
     @pytest.mark.parametrize("number", ABSURD, ids=["2**63", "10**400", "-10**400"])
     def test_absurd_integers_do_no_harm(self, subject: Subject, number: int) -> None:
-        """An integer beyond the range of floats is refused or treated as its value, in a deadline too."""
+        """An absurdly large integer is refused or used with its true value, in a deadline too."""
         subject.require(subject.principal)
         past = ["DeadlineExceeded"] if number < 0 else []
         for name in subject.working_operations(
@@ -322,7 +322,7 @@ class TestWireHandler:
 
     @pytest.mark.requirement("COM-CONC-2")
     def test_more_calls_than_the_concurrency_are_carried_out_or_put_off(self, subject: Subject) -> None:
-        """Of twice as many calls as `concurrency` allows, each succeeds or gets an error that states when to retry."""
+        """With twice as many calls as `concurrency` allows, each call succeeds, or its error states when to retry."""
         most = subject.capabilities.limit("concurrency")
         if most is None or most > MOST_AT_ONCE:
             raise NotApplicable("no concurrency is stated" if most is None else f"{most} calls at once are too many")
