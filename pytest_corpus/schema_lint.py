@@ -5,7 +5,7 @@
 
 The table `pytest_corpus.spec.schemas` lists the files. ``root`` or the environment variable ``CORPUS_SCHEMAS_ROOT``
 names a folder to use instead of the shipped one. A faulty file is a finding, never an exception. Each fault is
-reported once: rules that compare files skip unreadable files, and a missing file makes no definition unused.
+reported once: rules that compare files skip unreadable files; if a file is missing, no definition counts as unused.
 """
 
 from pytest_corpus.authoring.lint.linter import RULES as RULES

@@ -182,7 +182,7 @@ def is_steady(exchange: Exchange, limit: float) -> bool:
 
 
 def endless_fault(exchange: Exchange) -> CallFault:
-    """Return the fault of an endless stream. A short request after it also led to a stream that did not end."""
+    """Return the fault of an endless stream. A later, short request also led to a stream that did not end."""
     return CallFault("endless", f"still going on after {len(exchange.frames)} frames{AGAIN}")
 
 

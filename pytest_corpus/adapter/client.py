@@ -89,8 +89,8 @@ class AdapterClient:
     def fresh(self) -> AdapterClient:
         """Return another open instance from the same factory, for tests that would leave traces in this one.
 
-        It shares the hooks and the loop of this one. If the factory returns the same object again, or the adapter runs
-        outside this process, the result is this client.
+        The new client shares the hooks and the loop of this one. If the factory returns the same object again, or the
+        adapter runs outside this process, the result is this client.
         """
         if self.remote is not None:
             return self
@@ -243,7 +243,7 @@ class AdapterClient:
         self.meter.spending.admit(len(batch.exchanges))
 
     def _begin_scopes(self, batch: CallBatch) -> None:
-        """Note the plans at the provider, and begin the scope of each call: reports then belong to it."""
+        """Note the plans at the provider, and begin the scope of each call, which gets the reports on the call."""
         self.provider.settle()
         batch.plans = tuple(self.provider.plans)
         for exchange in batch.exchanges:
@@ -253,7 +253,7 @@ class AdapterClient:
             self._hooks.attribution.begin(observed)
 
     def _note_end(self, batch: CallBatch) -> None:
-        """Note what is known of calls after their end: arrivals at the provider, times, planned secret texts."""
+        """Note facts about calls that have ended: arrivals at the provider, times, planned secret texts."""
         batch.arrivals, batch.generation = self.provider.take_arrivals(), self.instance.generation
         batch.called = frozenset(self.remote.hooks.called_hooks if self.remote is not None else ())
         self.meter.count_calls(batch.component, batch.exchanges)

@@ -51,7 +51,7 @@ class Capabilities:
         return value if value is not None and value > 0 else None
 
     def published_limit(self, key: str) -> int | None:
-        """Return the positive integer under a key that is not in the protocol, in any section or extension; or None."""
+        """Return the positive integer under a key outside of the protocol, from any section or extension, or None."""
         word = key.replace("_", "")
         sections = [held for name in SECTIONS if isinstance(held := self.document.get(name), Mapping)]
         stated = [value for held in sections for name, value in held.items() if name == key]

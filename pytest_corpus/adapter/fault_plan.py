@@ -58,7 +58,7 @@ class Plan:
         return f"upstream said: {self.canary}"
 
     def applies_to(self, op: str, chunk: Any) -> bool:
-        """True if the plan applies to this operation, or to this chunk of it, at the provider."""
+        """True if the plan applies when this operation, or this chunk of its stream, arrives at the provider."""
         return self.fired < self.times and self.op in (None, op) and self.at_chunk == chunk
 
     async def wait(self) -> None:

@@ -26,7 +26,7 @@ MOST_NUMBERS = 1 << 12
 """The number of unique numbers that each scope may use; no test needs that many."""
 
 SCOPES = 36**5
-"""The number of scopes that have different unique numbers."""
+"""The number of different scopes; each scope has its own range of unique numbers."""
 
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
@@ -151,7 +151,7 @@ def fact_scope(scope: str) -> Iterator[Part]:
 
 @contextmanager
 def branch(number: int) -> Iterator[None]:
-    """Begin a piece of a test. Its random inputs do not depend on other pieces. Two pieces may get equal ordinals."""
+    """Begin a piece of a test. Its random inputs do not depend on other pieces. Two pieces may get the same ordinal."""
     outer = _chance()
     with part_of(current_part(), _Chance(outer.run, f"{outer.name} {number}", outer.place, outer.case)):
         yield
@@ -173,7 +173,7 @@ def scope_entries() -> Counter[str]:
 
 
 def reset_entries(given: Counter[str]) -> None:
-    """Restore an earlier result of `scope_entries`. The caller must forget the facts that were found out later."""
+    """Restore counts that `scope_entries` returned. The caller must forget the facts that were found out since then."""
     _entered.clear()
     _entered.update(given)
 
@@ -217,7 +217,7 @@ def unique_ordinal(most: int) -> int:
 
 
 def next_in_rotation(what: str) -> int:
-    """Return a number that grows by one with each call in a scope. Its start depends on the scope and the seed.
+    """Return a number that grows by one with each call in a scope. The first number depends on the scope and the seed.
 
     So the cases of a test begin with different values. With the next seed, each case begins one value later.
     """
@@ -238,7 +238,7 @@ def process_number(process: str) -> int:
 
 
 def mark_of(process: str) -> str:
-    """Return the text that marks names of a process: a letter for up to 35 processes, because long names may be cut."""
+    """Return the mark of a process in names: one character for up to 35 processes, because long names may be cut."""
     number = process_number(process)
     return DIGITS[number] if number < len(DIGITS) else str(number)
 

@@ -32,7 +32,7 @@ MOST_OF_ONE_OPERATION = 2
 """An operation with this number of timeouts is not called again."""
 
 MOST_WITHOUT_ANSWER = 2
-"""A remote adapter that never answered is not called again after this number of timeouts, of any operations."""
+"""If a remote adapter never answered, it is not called again after this number of timeouts, in any operations."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ MODES = ("none", "once", "new", "all")
 
 
 def may_ask(mode: str, *, is_first: bool) -> bool:
-    """True if the provider may be asked for an answer that is not kept; `is_first` means that no answer was kept."""
+    """True if the provider may be asked for an answer that is missing. `is_first`: there are no kept answers at all."""
     return mode in ("new", "all") or (mode == "once" and is_first)
 
 
@@ -65,7 +65,7 @@ class Secrets:
         return [self.mask_value(each) for each in value] if isinstance(value, list | tuple) else value
 
     def mask_bytes(self, data: bytes) -> bytes:
-        """Return bytes of the same length in which stars replace each secret, in plain and in JSON spelling."""
+        """Return bytes of the same length, with stars instead of each secret, also if it is spelt as in a JSON text."""
         for secret in self.values:
             for form in {secret.encode("utf-8", "replace"), json.dumps(secret)[1:-1].encode()}:
                 data = data.replace(form, b"*" * len(form))

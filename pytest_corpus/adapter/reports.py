@@ -25,7 +25,7 @@ class Observation:
     at: float = field(default=0.0, compare=False, repr=False)
 
     def labels(self) -> list[object]:
-        """Return the values of the observation that could carry content."""
+        """Return the parts of the observation in which content may occur."""
         return [self.component, self.op, self.code, self.extra]
 
 
@@ -41,7 +41,7 @@ class Count:
     at: float = field(default=0.0, compare=False, repr=False)
 
     def labels(self) -> list[object]:
-        """Return the values of the count that could carry content."""
+        """Return the parts of the count in which content may occur."""
         return [self.component, self.name, self.extra]
 
     @property

@@ -52,7 +52,7 @@ def to_bytes(value: Any) -> bytes:
 def is_longer_than(most: int, value: Any) -> bool:
     """True if the JSON text of a value has more than `most` bytes. The text is not written.
 
-    It calls no methods of the adapter's classes, and looks only at Python's texts and containers and their subclasses.
+    No methods of the adapter's classes are called; only Python's texts and containers and their subclasses are read.
     Each number counts as one byte, so the result may be False for a text that is slightly longer.
     """
     try:

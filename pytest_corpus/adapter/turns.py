@@ -19,14 +19,14 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 AttributePlace = tuple[Any, str]
-"""An object and the name of an attribute of it."""
+"""An object and the name of one of its attributes."""
 
 RECHECK_S = 0.5
 """The seconds after which a body that waits for a fact checks again, in case it was not woken."""
 
 
 class MustRunAlone(Exception):
-    """The error for a concurrent test that must be run alone; `crowded` is True if the adapter allows fewer calls."""
+    """The error for a concurrent test that must run alone; `crowded` is True if the adapter refused a call."""
 
     def __init__(self, crowded: bool = False) -> None:
         self.crowded = crowded
@@ -150,7 +150,7 @@ class Split:
 
     @property
     def is_open(self) -> bool:
-        """True if a piece of the work is left that another thread can do."""
+        """True if a piece of the work is left for another thread."""
         return len(self._left) > self._coming and not self._failed
 
     def begin(self) -> None:
@@ -232,7 +232,7 @@ def break_off_body(*, crowded: bool = False) -> None:
 
 @contextmanager
 def giving_way() -> Iterator[None]:
-    """Let other bodies run within this block, which may only wait."""
+    """Let other bodies run during this block. The block may do nothing but wait."""
     body = _BODY.get()
     if body is None:
         yield
@@ -246,7 +246,7 @@ def giving_way() -> Iterator[None]:
 
 @contextmanager
 def resting() -> Iterator[None]:
-    """Mark the body as resting within this block: it makes no calls, so a test that must run alone need not wait."""
+    """Mark the body as resting within this block. It makes no calls, so tests that run alone need not wait for it."""
     body = _BODY.get()
     if body is not None:
         body.is_resting = True

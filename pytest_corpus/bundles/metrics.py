@@ -24,7 +24,7 @@ def is_scipy_installed() -> bool:
 
 
 def _case_means(cases: Cases) -> tuple[float, Any]:
-    """Return the mean of all numbers, and one number per case. The spread of these shows how uncertain the mean is.
+    """Return the mean of all numbers, and one number per case, whose spread shows how uncertain the mean is.
 
     Samples of one case are similar, so each case counts as one observation (linearised ratio of sums).
     """
@@ -36,7 +36,7 @@ def _case_means(cases: Cases) -> tuple[float, Any]:
 
 
 def rate_interval(cases: Cases, confidence: float) -> Interval:
-    """Return Wilson's interval of a rate. If cases differ much, more samples of the same case hardly narrow it."""
+    """Return Wilson's interval of a rate. If cases differ much, more samples per case hardly narrow the interval."""
     from scipy.stats import binomtest
 
     mean, values = _case_means(cases)

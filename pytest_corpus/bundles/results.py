@@ -129,7 +129,7 @@ class CaseResult:
 
     @property
     def every_reason(self) -> list[Reason]:
-        """The reasons of the case and of its samples, each once."""
+        """The reasons of the case and of its samples, without duplicates."""
         found = [reason for sample in self.samples for reason in sample.reasons]
         return list(dict.fromkeys((*self.reasons, *found)))
 

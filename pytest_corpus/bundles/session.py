@@ -110,7 +110,7 @@ class BundleRun:
         return Pool(self.asking, self.cases, self.make_store(self))
 
     def result(self, case: str) -> CaseResult:
-        """Return the result of a case. The case runs now, except if it ran before or thresholds are decided."""
+        """Return the result of a case. The case runs now, unless it ran before or the thresholds are decided."""
         if not self._can_stop_early:
             return self.pool.result(case)
         if case in self._results:

@@ -25,7 +25,7 @@ UNPROVEN = 3  # the exit code if pytest succeeded, but no attestation shows that
 _PYTEST_INTERRUPTED = 2  # pytest's exit code after Ctrl-C or an error in the collection
 _PYTEST_FAILED = 3  # pytest's exit code of an internal error
 _DISABLED_PLUGINS = ("-p", "no:cacheprovider", "-p", "no:asyncio", "-p", "no:randomly")
-"""Options that disable pytest's cache in the current folder, and plugins that only concern other tests."""
+"""Options for pytest: no cache in the current folder, and no plugins that only concern other tests."""
 
 
 def settings_arguments(folder: Path) -> list[str]:

@@ -103,7 +103,7 @@ def _combine(given: argparse.Namespace) -> int:
 
 
 def _link_to(report: Path, target: Path) -> str:
-    """Return the relative link from a matrix to a report, or to the report's HTML page if it is in the same folder."""
+    """Return the relative link from a matrix to a report, or to the report's HTML page next to it, if there is one."""
     page = report.with_suffix(".html")
     found = page if page.is_file() and page.resolve() != target.resolve() else report
     try:

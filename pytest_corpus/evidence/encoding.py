@@ -27,7 +27,7 @@ from pytest_corpus.validation.schema.evidence import first_flaw
 from pytest_corpus.validation.streams.transport import NdjsonReader, SseReader
 
 TEXT = "json_text"
-"""The key for a value that JSON cannot represent, such as NaN or a lone surrogate: the text that was sent."""
+"""The key of an object that replaces a value outside of JSON, such as NaN. Under the key is the text that was sent."""
 
 
 def encode_value(given: Any) -> Any:

@@ -40,7 +40,7 @@ class RecordedTest:
     def position_of(self, exchange: Exchange | None, story: Story | None = None) -> dict[str, Any]:
         """Return the positions in the transcript of an exchange, and of the exchanges in a finding's story.
 
-        A position is the number of the exchange in its test, from 1. The test is named if it is not this one.
+        A position is the number of the exchange in its test, from 1. If another test made the exchange, name that test.
         """
         if exchange is None or exchange.record is None:
             return {}

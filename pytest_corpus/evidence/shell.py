@@ -66,8 +66,8 @@ class ShellTarget:
         declared: the address of the adapter, or `module:factory`.
         component: the called component.
         headers: the headers of each HTTP request; their values are shell words such as `$TOKEN`.
-        recorded: None if the address is known. In a replay it is the recorded scheme of the address, or empty for a
-            factory; then commands use the variable ADAPTER, and variables in headers are not expanded.
+        recorded: None if the address is known. In a replay: the recorded scheme of the address, or empty for a factory.
+            The commands of a replay use the variable ADAPTER, and do not expand variables in headers.
     """
 
     declared: str
@@ -138,7 +138,7 @@ def header_value(name: str, value: str, environment: Mapping[str, str]) -> str:
 
 
 def _quote(text: str, sent: SentRequest) -> str:
-    """Return a text as one shell word. Each deadline in it is shifted, so that the same time remains to it."""
+    """Return a text as one shell word. Future deadlines in the text are shifted, so that the same time remains."""
 
     def shift_deadline(found: re.Match[str]) -> str:
         left = round(int(found[2]) - sent.at * 1000)

@@ -112,7 +112,7 @@ SAID = ("reason", "keyword", "blocked_by", "findings")  # the keys of a requirem
 
 
 def keep_unsatisfied_rows(chapters: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the chapters reduced to rows that an adapter does not satisfy; chapters without such rows are left out."""
+    """Return the chapters with only the rows that a report does not satisfy; leave out chapters without such rows."""
     fine = {"satisfied", "not_applicable", None}
     shown = [{**chapter, "rows": [row for row in chapter["rows"] if {*row["statuses"]} - fine]} for chapter in chapters]
     return [chapter for chapter in shown if chapter["rows"]]

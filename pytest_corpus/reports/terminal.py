@@ -52,7 +52,7 @@ def order_violations(verdict: Verdict) -> list[Status]:
 
 
 def rank_violations(verdict: Verdict) -> list[ViolatedRequirement]:
-    """Return the violated MUSTs in the order of repair, each once for all components."""
+    """Return the violated MUSTs in the order of repair. Components that violate the same MUST share one entry."""
     blocks: Counter[str] = Counter()
     fails: Counter[str] = Counter()
     found: dict[str, tuple[Requirement, list[str]]] = {}
@@ -152,7 +152,7 @@ FEW = 8  # a partial run lists each requirement of a component if there are at m
 
 
 def limit_to_run_part(verdict: Verdict) -> tuple[Verdict, list[str]]:
-    """Limit a partial run's verdict to the requirements that ran; return it, and the ids of other violated ones."""
+    """Return a partial run's verdict, reduced to the requirements that ran, and the ids of other violations."""
     parts, others = [], []
     for part in verdict.components if verdict.gaps else ():
         ran = [status for status in part.statuses if status.tests]

@@ -27,8 +27,8 @@ TONES: Mapping[str, Tone] = {
 
 
 class LevelNumbers(NamedTuple):
-    """The numbers of requirements of one level of a component, by status; `count_applicable` is their sum without
-    not_applicable.
+    """The numbers of requirements of one level of a component, by status. `applicable` is the sum of all
+    statuses except not_applicable.
     """
 
     level: str
@@ -152,7 +152,7 @@ _OPTIONS = (
 
 
 def _command(document: Document) -> str:
-    """Return the command of the run. It is empty for a command that no run writes, because a report may be forged."""
+    """Return the command of the run. It is empty if no run writes such a command: the report may be forged."""
     try:
         first, *words = shlex.split(printable(document.get("command", "")))
     except ValueError:

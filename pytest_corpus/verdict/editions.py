@@ -1,4 +1,4 @@
-"""Editions of the requirements. An edition fixes, for every version, the requirements that count and their levels.
+"""Editions of the requirements. An edition fixes which requirements count, and their levels.
 
 An edition is a file of `spec/editions/`. After its release it only gets errata. A requirement that is not in an edition
 is a *preview*: it is tested and reported, but does not influence the verdict.

@@ -29,7 +29,7 @@ class TestRecord:
     Attributes:
         outcome: `error` is a fault in the suite.
         reason: the reason why the test was not applicable or not assessed.
-        keyword: the keyword of the factory that would help.
+        keyword: the hook that the test needs and the adapter does not use, such as `metrics`.
         blocked_by: the requirement that blocks the test.
         broken_off: the external cause that ended the test early.
         repetition: the number of the execution, from 1, if tests run several times.
@@ -86,7 +86,7 @@ _REQUIRED = frozenset(each.name for each in fields(TestRecord) if each.default i
 _write = json.JSONEncoder(sort_keys=True).encode
 
 _DUMPED: dict[str, TestRecord] = {}
-"""The last record that was dumped in this process, by its text."""
+"""The record that was dumped last in this process; its key is the dumped text."""
 
 
 def ledger_key(component: str, test: str, repetition: int = 0) -> str:

@@ -15,7 +15,7 @@ from pytest_corpus.verdict.ledger import Ledger, TestRecord
 
 STATUSES = ("satisfied", "violated", "not_applicable", "not_assessed", "deviated")
 VERDICTS = ("conformant", "conformant_with_deviations", "incomplete", "nonconformant", "partial")
-"""The verdicts from best to worst. An overall verdict is the worst verdict of a component."""
+"""The verdicts from best to worst. The overall verdict is the worst of the components' verdicts."""
 
 PLAIN = frozenset(operation.works for operation in OPERATIONS)
 """The requirements that say that a plain request of an operation works."""

@@ -35,7 +35,7 @@ class ClosingBudget:
         self._unclosed: Counter[str] = Counter()
 
     def allot_seconds(self, *, last: bool) -> float:
-        """Return the seconds for the next closing: half the limit for a fresh instance; 0 if no time remains."""
+        """Return the seconds for the next closing: half of `each_s` for a fresh instance; 0 if too little is left."""
         if last:
             self._left = min(self._left, self._kept)
             return max(0.0, min(self.each_s, self._left))
@@ -58,7 +58,7 @@ class ClosingBudget:
         self._hung[label] += 1
 
     def describe_failures(self, label: str) -> list[str]:
-        """Return a sentence for each failed closing of an adapter's fresh instances, once."""
+        """Return a sentence if fresh instances of an adapter did not close in time, and forget these instances."""
         hung, unclosed = self._hung.pop(label, 0), self._unclosed.pop(label, 0)
         if not hung:
             return []
@@ -87,7 +87,7 @@ POOLS: Final = {"concurrent.futures.thread": "_threads_queues", "concurrent.futu
 
 
 def executor_threads() -> set[threading.Thread]:
-    """Return the threads of executors. Python waits for a blocked one, even if it is a daemon."""
+    """Return the threads of executors. When Python ends, it waits for such a thread, even if the thread is a daemon."""
     found = (getattr(sys.modules.get(module), name, ()) for module, name in POOLS.items())
     return {thread for threads in found for thread in list(threads)}
 

@@ -118,7 +118,7 @@ class Phase(IntEnum):
 
     OPEN = 0
     CLOSING = 1
-    """An exception of the adapter's tasks no longer ends the loop."""
+    """The phase in which an exception of the adapter's tasks no longer ends the loop."""
 
     STOPPING = 2
     GONE = 3
@@ -176,7 +176,7 @@ class LoopThread:
             self._phase = max(self._phase, phase)
 
     def exit_fork(self) -> None:
-        """End a process that an adapter forked inside the loop, when the process returns to the loop."""
+        """If an adapter forked a process inside the loop, end that process when it returns to the loop."""
         if threading.get_ident() == self._thread.ident and not self._loop.is_closed():
             self._loop.call_soon(os._exit, FORKED)
 

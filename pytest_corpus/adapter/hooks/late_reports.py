@@ -28,7 +28,7 @@ PATIENCE = 3
 """The number of unsuccessful waits after which the suite assumes that no report comes."""
 
 MOST_FRUITLESS = 20
-"""The limit instead of `PATIENCE` if other reports of the adapter came late."""
+"""The number of unsuccessful waits that replaces `PATIENCE` if other reports of the adapter came late."""
 
 
 def pause() -> None:

@@ -73,7 +73,7 @@ class LogTap:
 
     @classmethod
     def listening_taps(cls) -> list[LogTap]:
-        """Return the taps that receive a text that is emitted now."""
+        """Return the taps that collect the text of the current call, or all taps if this call has none."""
         call = current_call()
         return [tap for tap in cls._active if tap._call is call] or cls._active
 

@@ -64,7 +64,7 @@ class Mistakes:
             raise missing
 
     def take_mistakes(self) -> tuple[list[EscapedException | MissingAnswer], list[str]]:
-        """Return the mistakes since this method was called last, and a sentence with a place for each late mistake."""
+        """Return the mistakes since the last call of this method, and a sentence for each late mistake."""
         self._turn += 1
         found = self.noted[:], list(map(_late_sentence, self._late))
         self.noted.clear()
@@ -235,8 +235,8 @@ class ProviderProbe:
         counted. Other calls continue.
 
         Raises:
-            ProviderFault: as planned.
-            RuntimeError: planned as an unexpected fault.
+            ProviderFault: a fault is planned.
+            RuntimeError: an unexpected fault is planned.
         """
         plan = self.count_arrival(op, **facts)
         await (asyncio.sleep(0) if plan is None else plan.carry_out())

@@ -24,7 +24,7 @@ _PERHAPS_TERMINAL = re.compile(rb'"is_final"\s*:\s*true|"ok"\s*:\s*false|\\u00')
 """Matches every frame that may end a stream. Frames that do not match need not be parsed here."""
 
 SILENCE_S = 0.5
-"""The seconds to wait for an answer to an invalid request, and for more messages after an unrelated one."""
+"""The seconds to wait for an answer to an invalid request, and for more messages after an unrelated message."""
 
 GOODBYES = (1000, 1001)
 """The close codes of a WebSocket that are not an error."""
@@ -146,7 +146,7 @@ class CallMultiplexer:
                 await self._cancel_call(number)
 
     async def send_raw(self, request: RawRequest, answer: RawAnswer) -> None:
-        """Send a request or a whole message, and record every message until its answer and shortly after."""
+        """Send a request or a whole message. Record all messages until shortly after the answer."""
         listener = Listener(request, answer)
         self._listeners.append(listener)
         number = None

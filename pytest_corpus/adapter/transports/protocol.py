@@ -78,7 +78,7 @@ class SideChannel:
 MAX_ANSWER_BYTES = 16 * 2**20
 
 TOO_LONG = f"an answer of more than {MAX_ANSWER_BYTES // 2**20} MiB"
-"""The text of the fault for an answer, frame or line of more than this size. The rest of it is not read."""
+"""The text of the fault for an answer, frame or line that is too long. The rest is not read."""
 
 MAX_STREAM_BYTES = 64 * 2**20
 """The size limit of a stream and, in process, of a single answer; no request of the suite asks for more."""

@@ -95,7 +95,7 @@ async def connect(remote: Remote) -> None:
 
 
 async def _fails_at_once(call: Coroutine[Any, Any, bytes], startup_s: float) -> bool:
-    """True if the first call fails within the startup time. A call that is still active then does not fail."""
+    """True if the first call fails within the startup time, False if it is still active after that time."""
     hello = asyncio.ensure_future(call)
     try:
         await asyncio.wait({hello}, timeout=startup_s)

@@ -259,8 +259,8 @@ class InvariantVerdict:
     Attributes:
         holds: True if the invariant is true.
         error: the reason why it cannot be evaluated; otherwise empty.
-        note: a remark about an unusual type of its value; may be empty.
-        parts: if it is false, the source and the value of each part of the expression.
+        note: a remark about an unusual type of the invariant's value; may be empty.
+        parts: if the invariant is false, the source and the value of each part of the expression.
     """
 
     holds: bool

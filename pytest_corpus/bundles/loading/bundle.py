@@ -76,7 +76,7 @@ class ProviderChoice:
 class Similarity:
     """Compares an answer with the expected answer by their embeddings.
 
-    `adapter` is the label of the embedding adapter; if it is empty, the first one is used.
+    `adapter` is the label of the embedding adapter; an empty label means the first embedding adapter.
     """
 
     model: str

@@ -16,7 +16,8 @@ class CompletionRequest:
         system: the system prompt, or None.
         options: further options of the provider.
         deadline: the time at which the case must end, on the monotonic clock.
-        case, input, expected, sample: the case of the request, for scripts; `sample` is the answer's number, from 0.
+        case, input, expected: the case of the request, for scripts.
+        sample: the number of the answer, from 0.
     """
 
     prompt: str

@@ -21,10 +21,10 @@ PASSES, LATENCY = "pass_rate", "avg_latency_ms"
 WORDS = {"better": "better", "worse": "worse", "cannot_tell": "cannot tell"}
 
 CHANGES = ("newly_failing", "fixed", "added", "gone")
-"""The keys of a comparison that list cases with another status than before."""
+"""The keys of a comparison that list cases: their status changed, or only one of the two runs has them."""
 
 Outcome = Mapping[str, Any]
-"""The outcome of a run without content: `cases` has the status of each case; `numbers` has, by metric, its numbers."""
+"""The outcome of a run without content: `cases` maps a case to its status, `numbers` a metric to a number per case."""
 
 
 def make_outcome(results: Iterable[CaseResult]) -> dict[str, Any]:
@@ -45,8 +45,8 @@ def compare_runs(before: Outcome, now: Outcome, deciding: Sequence[str] = ()) ->
     """Compare two runs over the cases that both have; return the differences and the verdict as JSON.
 
     Args:
-        deciding: the metrics that decide the verdict; by default passes and scores. They share the error probability
-            equally.
+        deciding: the metrics that decide the verdict; by default passes and scores. The deciding metrics share the
+            error probability equally.
     """
     old, new = before["cases"], now["cases"]
     both = [case for case in new if case in old]

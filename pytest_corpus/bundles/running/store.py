@@ -123,7 +123,7 @@ class SpentBudget:
 
 
 class CaseStore:
-    """Assigns each case of one bundle with one provider exactly once, and keeps the results.
+    """Hands out each case of one bundle with one provider exactly once, and keeps the results.
 
     Args:
         cases: the ids of the selected cases, in order.
@@ -154,7 +154,7 @@ class CaseStore:
         return case not in self.results and case not in self._running
 
     def next(self, wanted: str | None, owner: object = None) -> CaseResult | str | None:
-        """Return the wanted result, or the id of a case that the caller must run now, or None if it must wait.
+        """Return the wanted result, or the id of a case that the caller must run now, or None if the caller must wait.
 
         Args:
             wanted: the case whose result the caller needs; None for any case. If several cases may run concurrently,
@@ -179,8 +179,8 @@ class CaseStore:
                 self.results[result.case] = result
 
     def leave_out(self, result: CaseResult) -> CaseResult:
-        """Set the result of a case that is left out, and return it. It replaces an earlier result, because the outcome
-        must not depend on timing.
+        """Set the result of a case that is left out, and return this result. An earlier result of the case is replaced,
+        because the outcome must not depend on timing.
         """
         with self._lock:
             self._running.pop(result.case, None)

@@ -75,7 +75,7 @@ class BundleHooks:
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Save memory: in the terminal's lists, one report stands for all passed cases, none for set-up or teardown."""
+        """Save memory: the terminal keeps one report for all passed cases, and none for their set-up and teardown."""
         terminal = self.config.pluginmanager.get_plugin("terminalreporter")
         if not report.passed or MARKER not in report.keywords or terminal is None:
             return

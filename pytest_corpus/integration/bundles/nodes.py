@@ -22,7 +22,7 @@ FOREIGN_MARKERS = frozenset(
         *("tryfirst", "trylast", "xdist_group", "timeout", "forked"),
     )
 )
-"""Tags of cases that do not become markers, because pytest or its plugins give these markers a meaning."""
+"""Tags that do not become markers of a case, because pytest or its plugins give such markers a meaning."""
 
 
 class BundleFailure(Exception):

@@ -55,7 +55,7 @@ LONG = {
     "test_the_budget_of_a_stream_is_one_for_all_its_chunks": "",
     "test_the_trace_is_handed_on_unchanged": "",
 }
-"""Long tests: they make many calls, or wait for a deadline. Tests with the same word share calls, data or keys."""
+"""Long tests: they make many calls, or wait for a deadline. Tests with the same word, if any, share calls or data."""
 
 T = TypeVar("T")
 

@@ -168,7 +168,7 @@ def select_smoke_tests(items: Iterable[pytest.Item]) -> set[pytest.Item]:
 
 
 def requirement_of(item: pytest.Item) -> str:
-    """Return the id of the requirement that a conformance item decides; a shared test has one for each component."""
+    """Return the id of the requirement that a conformance item decides. A shared test has an id for each component."""
     if REQUIREMENT not in item.stash:
         marker = item.get_closest_marker("requirement")
         assert marker is not None, f"{item.nodeid} names no requirement"

@@ -155,7 +155,7 @@ class ConclusionHooks:
             self._unsaid.append(f"corpus warning: {warning}")
 
     def _conclude(self, given: int) -> int | pytest.ExitCode:
-        """Compute the verdicts and write the reports, unless another process does; return the exit code."""
+        """Compute the verdicts, write the reports, return the exit code. Do nothing if another process does this."""
         if not self._is_concluding:
             return given
         if self.state.usage_error:

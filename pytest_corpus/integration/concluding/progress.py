@@ -167,7 +167,7 @@ class Progress:
         return by_calls_s, (now - since) / max(self.done - done_before, 1) * max(self.total - self.done, 0)
 
     def _add_mark(self, now: float) -> None:
-        """Add the current counts and drop old ones, because a run becomes faster when more tests run concurrently."""
+        """Add the current counts, and drop old counts, so that the estimate follows the recent pace."""
         if not self.marks:
             self.marks.append((self.started, 0, 0))
         self.marks.append((now, self.calls, self.done))
@@ -205,7 +205,7 @@ def progress_line(done: int, total: int, elapsed_s: float, left_s: float) -> str
 # The cost of a run
 
 MOST_CALLS = 10
-"""The largest number of calls for an estimate, with calls of `capabilities`. The first plain call may exceed it."""
+"""The largest number of calls for an estimate, including `capabilities`. The first plain call may exceed the number."""
 
 
 class Cost(NamedTuple):
@@ -269,7 +269,7 @@ def _estimate_text(subject: Subject, most: int, share: float, asked: int | None)
 
 
 def may_be_in_flight(subject: Subject) -> bool:
-    """True if nothing known about the adapter prevents the tests of a component from running concurrently."""
+    """True if the tests of a component may run concurrently, judged by what is known before the tests begin."""
     client = subject.client
     return subject.store.isolates_tests and client.remote is None and not client.provider.is_on_wire
 

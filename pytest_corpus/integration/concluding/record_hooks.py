@@ -24,7 +24,7 @@ from pytest_corpus.verdict.ledger import Ledger, TestRecord
 
 
 class TranscriptFile:
-    """Writes the transcript of tests in this process and in workers, when their reports arrive."""
+    """Writes the transcript. The lines of a test in this process or in a worker are written when its report arrives."""
 
     def __init__(self, state: RunState) -> None:
         self._state, self._recorder = state, state.recorder

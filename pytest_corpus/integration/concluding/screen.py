@@ -205,7 +205,7 @@ def changes_since_last_run(config: pytest.Config, ledger: Ledger, verdict: Verdi
 
 
 def _violated_by_test(ledger: Ledger) -> dict[str, list[str]]:
-    """Return the violated requirements that each test found, with their components, by a hash of the test's name."""
+    """Return the violations that each test found, as texts of component and id. The keys are hashes of test names."""
     found: dict[str, set[str]] = {}
     for record in ledger.records.values():
         names = {f"{record.component} {finding.requirement}" for finding in record.findings}

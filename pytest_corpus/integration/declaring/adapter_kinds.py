@@ -108,7 +108,7 @@ class Adapter:
 
     @property
     def source(self) -> Source | None:
-        """The object from which tests read clocks and other inputs, such as a recorder; None for the machine itself."""
+        """The source of clocks and other inputs for tests, for example a recorder; None for the machine itself."""
         return self.settings.recorder
 
     def shell_target(self, component: str) -> shell.ShellTarget:

@@ -3,8 +3,8 @@
 from typing import Any
 
 RECORD = "corpus"
-"""Name of the record of a test in user properties, of the components in a worker's input, and of the ledgers in its
-output.
+"""The name of three things: a test's record in user properties, the components in a worker's input, and the ledgers
+in a worker's output.
 """
 
 LATE = "corpus_late"  # user property: a component, and the seconds until its writes become visible

@@ -168,7 +168,7 @@ class EvidenceCapture:
         return Story("the test had written:", tuple(writes[-MOST_WRITES:])) if writes else None
 
     def _earlier_exchanges(self, violation: Violation) -> list[Exchange]:
-        """Return the test's exchanges before the exchange with a violation. If another test made it, return all."""
+        """Return the test's exchanges before the violating exchange; all of them if another test made that exchange."""
         if violation.story:
             return [each for each in violation.story.exchanges if each is not violation.exchange]
         return list(itertools.takewhile(lambda each: each is not violation.exchange, self.notes.made))

@@ -47,10 +47,10 @@ CONCURRENT = "COM-CONC-1"
 """The id of the requirement by which concurrent calls must not disturb each other."""
 
 AHEAD = 2
-"""If the run may end early, the largest number of finished attempts that wait for their turn, for each running test."""
+"""The largest number, per running test, of finished attempts that wait for their turn, if the run may end early."""
 
 ENOUGH = 3
-"""If tests of this many requirements fail only concurrently, concurrent calls count as disturbing."""
+"""If tests of this many requirements fail only while other tests run, concurrent calls count as disturbing."""
 
 TIMED = frozenset(("COM-CACHE", "COM-DEADLINE", "COM-IDEM", "COM-OBS"))
 """Chapters with tests that other tests may disturb, because they measure time or depend on a cache of limited size."""
@@ -101,8 +101,8 @@ class Attempt:
         holds: True if the attempt has shown that the requirement holds.
         unoffered: the reason why the test does not apply, or None.
         violation: the violation that the attempt found, or None.
-        other_exchange: the last exchange of another concurrent test; None if the adapter was opened again, because
-            its earlier data is lost then.
+        other_exchange: the last exchange of another concurrent test, or None. It is also None if the adapter was
+            opened again and so lost its earlier data.
     """
 
     item: pytest.Function
@@ -241,8 +241,8 @@ class ConcurrentTests:
     def ending_from_attempt(self, attempt: Attempt) -> Ending | None:
         """Return the end of a test as its attempt showed it; None if the test must run alone.
 
-        If an attempt was not applicable, this result counts if another test of the requirement ran alone and was not
-        applicable for the same reason.
+        The result "not applicable" counts only if another test of the requirement ran alone and had this result for
+        the same reason.
         """
         if attempt.holds:
             return Ending("satisfied")

@@ -233,7 +233,7 @@ def selection_arguments(requirements: Iterable[str], seed: int) -> str:
 
 
 def _declaration_argument(adapter: Adapter) -> str:
-    """Return the file, or the name in a file, that declares an adapter, as pytest's argument; empty for an option."""
+    """Return pytest's argument for an adapter's declaration: a file or a name in a file; empty for an option."""
     declared = re.match(r"(?P<conftest>.*conftest\.py): |(?P<suite>.*\.py::.*)", adapter.declaration.declared)
     return (declared["conftest"] or declared["suite"]) if declared else ""
 

@@ -59,7 +59,7 @@ def _make_variation_check(*arguments: Any) -> Callable[[Callable[..., Any]], boo
 
 @dataclass(frozen=True, slots=True)
 class StandardFunction:
-    """A standard function that the adapter and the suite need; `works` is True for replacements that behave alike."""
+    """A standard function that the adapter and the suite need; `works` is True for an equivalent replacement."""
 
     module: ModuleType
     name: str
@@ -128,7 +128,7 @@ class Surroundings:
     def explain_by_changes(self, violation: Violation) -> str:
         """Return the reason why changes in the process may have caused a violation; empty if this is impossible.
 
-        A replaced clock may differ from a clock that the adapter kept, even if it works. This can cause wrong times and
+        A replaced clock may work and still differ from a clock that the adapter kept. This can cause wrong times and
         failed calls. Replaced sockets and variables can cause only failed calls.
         """
         replaced = [each for each in FUNCTIONS if each.is_replaced]
@@ -175,7 +175,7 @@ CHANGING: Mapping[str, tuple[str, ...]] = {
     "repeated": ("pytest_runtest_protocol", "pytest_runtest_call", "pytest_pyfunc_call"),
     "otherwise": ("pytest_runtest_call", "pytest_runtest_makereport", "pytest_runtest_logreport"),
 }
-"""The hooks by which a plugin may cause each kind of mismatch (a key of `MISMATCHES`), or keep tests from running."""
+"""For each kind of mismatch (a key of `MISMATCHES`, or `missing`), the hooks by which a plugin may cause it."""
 
 OWN = ("_pytest", "pytest", "pluggy", "pytest_corpus", "xdist")
 """The packages whose hooks are harmless."""
@@ -293,7 +293,7 @@ def report_warnings(config: pytest.Config) -> Iterator[None]:
 
 
 def _filters_without_errors(config: pytest.Config) -> list[str]:
-    """Return the project's warning filters with "error" replaced; empty if no filter is "error"."""
+    """Return the warning filters with "error" replaced by "default"; empty if no filter has the action "error"."""
     given = [each for each in sys.warnoptions if _is_valid(each)]
     literal = [*given, *(config.getoption("pythonwarnings", None) or ())]
     every = [*given, *config.getini("filterwarnings"), *literal[len(given) :]]

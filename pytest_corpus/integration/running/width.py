@@ -20,10 +20,10 @@ PROMPT_S = 0.005
 """If an adapter answers within this time, concurrent tests save nothing."""
 
 FEW, MANY = (8, 5), 32
-"""The numbers of answers and of successes from which a usual time is known; the number of latest times to keep."""
+"""The fewest answers and the fewest successes that give a usual time; the number of latest times that are kept."""
 
 TRIALS, TRIAL_S = 3, 5.0
-"""The number of calls before the first test that show if concurrent tests save time, and the time limit of each."""
+"""The number of calls that are timed before the first test, and the time limit of each of these calls."""
 
 FIRST = 8
 """The first number of concurrent tests."""
@@ -62,7 +62,7 @@ def reason_against_concurrency(subject: Subject) -> str:
 
 
 class CallTimes:
-    """The times of recent answers, and of the successes among them, because refusals may not reach the provider."""
+    """The times of recent answers. Successes are also kept apart, because a refusal may not reach the provider."""
 
     def __init__(self) -> None:
         self._latest: tuple[deque[float], ...] = tuple(deque(maxlen=MANY) for _ in FEW)
@@ -95,7 +95,7 @@ class CallTimes:
 
     @property
     def longest_s(self) -> float:
-        """The larger of the two usual times; 0 if none is known."""
+        """The larger usual time, of answers or of successes; 0 if no usual time is known."""
         return max((usual_s for usual_s in self.usual_s if usual_s is not None), default=0.0)
 
 
@@ -171,7 +171,7 @@ class Width:
             self.peak = max(self.peak, self.now)
 
     def note_refusal(self) -> None:
-        """Halve the number because the adapter refused a concurrent call. All refusals in running tests count once."""
+        """Halve the number because the adapter refused a concurrent call. The running tests can halve it only once."""
         if not self._objected or self._since_halved >= self.now:
             self._halve("the adapter puts calls off")
 

@@ -95,7 +95,7 @@ class FactServer:
         return finder is None
 
     def _end_search(self, name: str) -> None:
-        """Give a fact to the workers that wait for it. If there is no fact, let the first of these find it out."""
+        """End the search for a fact. The waiting workers get the fact; if it is missing, one of them finds it out."""
         self._finders.pop(name, None)
         for worker in self._waiting.pop(name, []):
             self._ask(worker, name)

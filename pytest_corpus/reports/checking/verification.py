@@ -53,7 +53,7 @@ def first_names(names: Iterable[str]) -> str:
 
 
 ContradictionCache = dict[bytes, list[str]]
-"""A cache of contradictions in the requirements of reports that are verified together, by `_requirements_key`."""
+"""A cache for reports that are verified together: the contradictions in their requirements, by `_requirements_key`."""
 
 
 def find_contradictions(
@@ -164,7 +164,7 @@ def _check_capabilities(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _check_tests(document: Mapping[str, Any], component: str, shipped: Mapping[str, str]) -> Iterator[str]:
-    """Check that a complete run has each test of the suite once, below the requirement that the test decides."""
+    """Check that a complete run has each test of the suite once, in the entry of the requirement that it decides."""
     pairs = [
         (test["test"], entry["id"])
         for entry in document["requirements"]
@@ -183,7 +183,7 @@ def _check_tests(document: Mapping[str, Any], component: str, shipped: Mapping[s
 
 
 def _check_entry(entry: Mapping[str, Any], made: Mapping[str, Any], of: Capabilities, runs: int) -> Iterator[str]:
-    """Yield differences between an entry and `made`, which its tests produce, and values that no test can cause."""
+    """Yield the differences between an entry and `made`, its form by its tests; and values that no test can cause."""
     tests, known = entry["tests"], catalogue()[entry["id"]]
     keys = {*entry, *made}
     if runs:  # repeated tests report only some of their reasons
@@ -210,7 +210,7 @@ def _check_entry(entry: Mapping[str, Any], made: Mapping[str, Any], of: Capabili
 
 
 def _check_needs(tests: Iterable[Mapping[str, Any]], known: Requirement, of: Capabilities) -> Iterator[str]:
-    """Check that requirements with denied needs were not tested, and that reported denials match the capabilities."""
+    """Check that no test judged a requirement that the capabilities exclude, and that reported exclusions are true."""
     stated = [need for need in known.needs if need not in NOT_IN_CAPABILITIES]
     denied = [need for need in stated if of.flag(need) is False or (need == CLAIMED and of.flag(need) is None)]
     decided = {test["outcome"] for test in tests} & {"satisfied", "violated"}

@@ -43,8 +43,8 @@ def format_json(value: Any, depth: int = 0, before: int = 0) -> str:
     """Return a value as readable JSON: on one line if it is short, otherwise one line for each item.
 
     Args:
-        depth: the number of values around this one.
-        before: the number of characters before it on its line.
+        depth: the number of objects and lists around the value.
+        before: the number of characters before the value on its line.
     """
     flat = json.dumps(value, ensure_ascii=False)
     if len(flat) + 2 * depth + before <= 100 or not isinstance(value, dict | list) or not value:

@@ -169,7 +169,7 @@ def _load_key(load: Callable[[], object], kind: Any, advice: str = "") -> Any:
 
 
 def _pem_label(data: bytes, other: str, said: str) -> str:
-    """Return the label of the only PEM block. If it ends with `other`, raise KeyFileError with the text `said`."""
+    """Return the label of the only PEM block. If this label ends with `other`, raise KeyFileError(`said`)."""
     if not data.strip():
         raise KeyFileError("is empty")
     if len(data) > LARGEST:

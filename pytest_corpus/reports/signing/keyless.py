@@ -17,7 +17,7 @@ ISSUERS = {
 
 
 def sign_payload(payload: bytes) -> str:
-    """Sign a statement with the identity of this CI job, and return the bundle as text. It needs the network.
+    """Sign a statement with the identity of this CI job, and return the bundle as text. Signing needs the network.
 
     Raises:
         EnvelopeError: this process has no identity, or a service of Sigstore refuses it.

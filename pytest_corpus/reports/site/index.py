@@ -219,7 +219,7 @@ FOREIGN = "the name {} belongs to {}, who did not sign this report"
 
 
 def owner_of_name(runs: Iterable[SiteRun]) -> str:
-    """Return the owner of an adapter's name: the signer of its earliest signed run; empty without one."""
+    """Return the owner of an adapter's name: the signer of its earliest signed run; empty without a signed run."""
     signed = sorted((run.started, run.signer) for run in runs if run.signer)
     return signed[0][1] if signed else ""
 

@@ -97,7 +97,7 @@ class FullyRecordedAnswer:
 
 
 PATIENCE_S = 2.0
-"""If a client gave up during the recording, a client in the replay may wait this many seconds longer."""
+"""The seconds that a client in the replay may wait longer than the recorded client, which gave up."""
 
 
 class ReplayedAnswer:
@@ -124,7 +124,7 @@ class ReplayedAnswer:
             raise ConnectionResetError
 
     async def _hang(self) -> None:
-        """Wait until the client leaves. Raises ConnectionResetError if the client stays."""
+        """Wait for the client to leave. Raises ConnectionResetError if the client stays too long."""
         await asyncio.sleep(self._kept.took_ms / 1000 + PATIENCE_S)
         self._unknown()
         raise ConnectionResetError

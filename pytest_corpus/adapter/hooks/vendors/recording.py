@@ -130,7 +130,7 @@ class Recording:
     """The answers that the proxies of a run record or replay.
 
     Attributes:
-        run: the id of the recorded run, which its prompts contain; None if this run begins the recording.
+        run: the id of the recorded run, which the recorded prompts contain; None if this run begins the recording.
         plays: True if no request goes to the provider.
         is_instant: True if answers are replayed without their delays.
         replayed: the number of replayed answers.
@@ -307,8 +307,8 @@ class Recording:
 def _nth_answer(known: Mapping[int, KeptAnswer], number: int, is_stateless: bool) -> KeptAnswer | None:
     """Return the n-th answer to equal requests; None if there are fewer, unless the operation is stateless.
 
-    Abandoned answers count only if all are abandoned, because the order of the tests influences which ones these are. A
-    stateless operation repeats its last answer, because tests may send more requests on a slow machine.
+    Abandoned answers count only if all are abandoned, because the order of the tests influences which answers are
+    abandoned. A stateless operation repeats its last answer, because tests may send more requests on a slow machine.
     """
     answers = [known[each] for each in sorted(known)]
     whole = [each for each in answers if each.ending != "abandoned"] or sorted(answers, key=KeptAnswer.progress)[-1:]

@@ -1,4 +1,4 @@
-"""Makes the answers of a model's stand-in: equal questions get equal answers, within the limits of the question."""
+"""Makes the answers of a model's stand-in. Equal questions get equal answers, which obey the limits in the question."""
 
 from __future__ import annotations
 

@@ -107,8 +107,8 @@ class Tunnel(LocalServer):
     def count_data(self, known: Observed | None, data: bytes | None = None) -> tuple[Observed | None, Plan | None]:
         """Count bytes on a connection for the call that sent them; return this call, and the plan for it.
 
-        `known` is the call that was counted last on the connection; it is not counted again. Pings are not counted:
-        short messages that the adapter also sent while no call was active. Without `data`, a new connection is
+        `known` is the call that was counted last on the connection; it is not counted again. Pings are not counted;
+        they are short messages that the adapter also sent while no call was active. Without `data`, a new connection is
         counted if a plan refuses it.
         """
         call = self._probe.attribution.call_of_arrival()
@@ -220,7 +220,7 @@ class _Client:
         """Apply a planned fault to a request. Return the bytes to send, including bytes that arrived during a planned
         delay.
 
-        A hanging provider works again at the next call on the connection that has no plan.
+        The provider hangs only until the next call uses the connection. Then any plan of that call is carried out.
         """
         plan.on_wire, plan.hints_ms, call = True, (), self._counted  # a tunnel cannot add a hint
         waiting = asyncio.ensure_future(plan.wait())

@@ -31,10 +31,10 @@ UNFORESEEN = 500
 """The status of an answer to a fault that has no status."""
 
 IN_STREAM_FORMS = ("reset", "truncated", "garbage", "unfinished")
-"""The forms of a broken stream that need no event of the vendor's."""
+"""The forms of a broken stream for which the vendor's format needs no event."""
 
 CUT, FLUSHED = 0.8, 0.5
-"""The probability that a stand-in's event is split into several writes; the probability that no part is held back."""
+"""Two probabilities: that a stand-in's event is sent in several writes, and that its end is not held back."""
 
 DEADLINE_HEADER = "x-deadline-ms"
 """The header in which an adapter may pass on its deadline. The suite chose the name; no vendor has one (R93)."""
@@ -170,7 +170,7 @@ class Visit:
 
 
 def retry_headers(plan: Plan) -> dict[str, str]:
-    """Return the headers that state when to retry, and store the waiting times that they can mean in the plan."""
+    """Return the headers that state when to retry. Store in the plan the waiting times that the headers can mean."""
     if plan.retry_after_ms is None:
         return {}
     seconds = math.ceil(plan.retry_after_ms / 1000)
