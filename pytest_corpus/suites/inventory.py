@@ -18,7 +18,7 @@ _PARAMETERS = type(pytest.param())
 
 
 class _Case(NamedTuple):
-    """One value of one parametrization: the addition to the test's name, and the marks."""
+    """One case of a parametrization: its addition to the test's name, and its marks."""
 
     name: str
     marks: tuple[pytest.Mark, ...]

@@ -263,7 +263,7 @@ def test_a_failed_transaction(graph: Graph, place: str, kind: str, requirement: 
 
 @pytest.mark.requirement("GRA-TXN-2")
 def test_a_failed_transaction_leaves_edges_as_they_were(graph: Graph) -> None:
-    """After a failed transaction its new edge does not exist, and the edge that it deleted still exists."""
+    """The new edge of a failed transaction does not exist. The edge that the transaction deletes still exists."""
     sandbox = require_write_batches(graph, "transaction")
     batches.require_batch_size(graph, 3)
     values = sandbox.put_named("abc")

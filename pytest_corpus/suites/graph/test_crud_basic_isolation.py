@@ -24,7 +24,7 @@ from pytest_corpus.text.values import strings_of
 
 READING = deciding("by", namespaces="GRA-NS-1", tenants="COM-TENANT-1")
 DELETING = deciding("by", namespaces="GRA-NS-2", tenants="COM-TENANT-1")
-"""The requirement that namespaces isolate data, and the requirement that tenants do."""
+"""The requirement to isolate namespaces, and the requirement to isolate tenants."""
 
 WAYS = ("ids", "filter", *MANY)
 """The ways to delete a node. Each is also the name of the node that is deleted in this way."""

@@ -97,7 +97,7 @@ def test_an_unknown_dialect_in_a_batch_is_not_supported(graph: Graph, name: str)
 
 @rules("refused_as_such GRA-DIALECT-4, not_working GRA-DIALECT-7")
 def test_a_dialect_of_the_protocol_that_is_not_listed_is_not_supported(graph: Graph, requirement: str) -> None:
-    """An unlisted dialect of the protocol does not work, and is refused with NOT_SUPPORTED."""
+    """A query in an unlisted dialect of the protocol does not work: it is refused with NOT_SUPPORTED."""
     for reply in ask_unlisted_dialects(graph):
         expect.readable(reply)
         if requirement == "GRA-DIALECT-7":

@@ -120,7 +120,7 @@ def test_a_traversal_heeds_the_types(graph: Graph, types: str) -> None:
     ids=["number", "text", "nothing_fits", "second_step"],
 )
 def test_a_traversal_heeds_filters(graph: Graph, kind: str, depth: int, wanted: Sequence[str], what: str) -> None:
-    """A traversal follows only nodes, or edges, that match the filter, at every step."""
+    """At every step, a traversal follows only the nodes or edges that match the filter."""
     sandbox, values = queries.filterable_sandbox(graph)
     expect.applicable(depth in queries.depths(graph), "capabilities state a smaller depth")
     starts = [sandbox.id(f"hub-{kind}")]

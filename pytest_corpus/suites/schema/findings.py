@@ -19,7 +19,7 @@ def group_by_file(check: Callable[[], Iterable[LintFinding]]) -> dict[str, list[
 
 
 def list_files(files: Callable[[], tuple[str, ...]], folder: str) -> tuple[str, ...]:
-    """Return all listed files and all files of the folder. If it is missing, return its name, so that a test fails."""
+    """Return all listed files and all files of the folder. A missing folder is named instead, so that a test fails."""
     try:
         return files()
     except OSError:

@@ -117,7 +117,7 @@ def test_the_most_matches_can_be_asked_for(vector: Vector, operation: str) -> No
 @pytest.mark.parametrize("operation", ["query", "batch_query"])
 @pytest.mark.parametrize("more", [1, 1000])
 def test_more_matches_than_the_most_are_refused(vector: Vector, operation: str, more: int) -> None:
-    """`top_k` beyond `max_top_k` is a bad request, in the last query of a batch too."""
+    """`top_k` beyond `max_top_k` is a bad request, also in the last query of a batch."""
     vector.require("query", operation)
     good = vector.requests.minimal("query")
     query = {**good, "top_k": vector.limits.require_limit("max_top_k") + more}
@@ -139,7 +139,7 @@ def test_the_refusal_of_too_many_matches_gives_the_limit(vector: Vector) -> None
 
 @rules("refused_or_stored VEC-LIMIT-8, not_stored VEC-LIMIT-14")
 def test_a_batch_where_batches_are_denied(vector: Vector, requirement: str) -> None:
-    """If batches are denied, a request with two vectors stores both or is refused; it should be refused."""
+    """If batches are denied, a request with two vectors should be refused, but may store both."""
     expect.applicable(vector.capabilities.flag("supports_batch_operations") is False, "batch operations are not denied")
     vector.require("upsert")
     items = [vector.item(20), vector.item(110)]
@@ -242,7 +242,7 @@ def test_results_stand_in_the_order_of_the_queries(vector: Vector) -> None:
 
 @pytest.mark.requirement("VEC-MULTI-3")
 def test_each_query_is_answered_as_it_is_alone(vector: Vector) -> None:
-    """The options of one query of a batch do not change the answer to another."""
+    """The options of one query of a batch do not change the answer to another query."""
     vector.require("query", "batch_query")
     vector.limits.require_batch_of()
     sandbox, items = five_directions(vector)

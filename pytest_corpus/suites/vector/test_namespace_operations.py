@@ -284,7 +284,7 @@ def create_with_other_metrics(vector: Vector) -> list[Reply]:
 
 @pytest.mark.requirement("VEC-NS-13")
 def test_creating_a_namespace_anew_keeps_its_vectors(vector: Vector) -> None:
-    """Creating a namespace again keeps its vectors, and so does a refused creation with other dimensions."""
+    """A namespace keeps its vectors if it is created again, or if a creation with other dimensions is refused."""
     vector.features.require_namespaces()
     item = vector.item(40)
     sandbox = vector.sandbox(item)

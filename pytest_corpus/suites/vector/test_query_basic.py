@@ -286,7 +286,7 @@ def test_pages_give_every_match_once(vector: Vector, top_k: int) -> None:
         wanted = [name for name in wanted if name in seen]
     if vector.dimensions > 1:
         is_right = seen == wanted[: len(seen)]
-        expect.check(is_right, "each next page to begin where the last one ended", "a gap before the next page")
+        expect.check(is_right, "each page to begin where the page before ended", "a gap before the next page")
 
 
 def expect_page_token(vector: Vector, *, shown: int, stored: int) -> None:

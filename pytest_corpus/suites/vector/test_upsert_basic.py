@@ -328,7 +328,7 @@ def test_an_id_may_be_any_text(vector: Vector) -> None:
 
 @pytest.mark.requirement("VEC-UPSERT-14")
 def test_an_item_may_name_a_namespace(vector: Vector) -> None:
-    """An item may repeat its batch's namespace. If it names another one, it is refused, or stored in one of the two."""
+    """An item may repeat its batch's namespace. An item with another namespace is refused, or stored in one of them."""
     vector.features.require_namespaces()
     one, other = vector.sandbox(vector.item(10)), vector.sandbox(vector.item(10))
     item = vector.item(60)

@@ -99,7 +99,7 @@ class NodeViews(NodeGroup):
         return list({str(node.get("id")): node for node in sound}.values())
 
     def pages(self, args: Mapping[str, Any], first: Reply | None = None) -> Iterator[list[Mapping[str, Any]]]:
-        """Yield the pages of `bulk_vertices`; the first answer can be given. Raises NotAssessed for too many pages."""
+        """Yield the pages of `bulk_vertices`, from `first` on if given. Raises NotAssessed for too many pages."""
         cursor: Any = None
         for _ in range(MOST_PAGES):
             following_args = {**args, "cursor": cursor} if cursor else args

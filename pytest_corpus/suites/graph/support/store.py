@@ -138,7 +138,7 @@ class GraphStore(Store):
                 return
 
     def _delete_things(self, is_due: Callable[[Thing], bool], least: int = 1) -> Iterator[bool]:
-        """Delete nodes and edges of earlier tests; yield for each request True if it deleted any."""
+        """Delete nodes and edges of earlier tests. After each request, yield True if the request deleted any."""
         for kind in reversed(KINDS) if self._shared.edges_go else KINDS:
             places = names_by_place(filter(is_due, self.written.select(State.OLD, kind=kind)))
             size = MOST_IDS if self._shared.takes_long_lists else self._graph.items_per_request

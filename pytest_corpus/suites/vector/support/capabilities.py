@@ -209,7 +209,7 @@ class Features:
         return max(0, min(most, room - MIN_NAMESPACES))
 
     def require_direction(self, metric: str | None = "cosine") -> None:
-        """Raise NotAssessed for cosine if vectors have one component, because they have no direction to compare."""
+        """Raise NotAssessed for cosine if vectors have one component, because such vectors have no direction."""
         if self._vector.dimensions == 1 and metric == "cosine":
             raise NotAssessed(Obstacle.NO_DIRECTION)
 

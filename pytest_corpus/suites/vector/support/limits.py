@@ -43,7 +43,7 @@ class Limits:
 
     @cached_property
     def metrics(self) -> tuple[str, ...]:
-        """The protocol's metrics in capabilities, in the spelling of capabilities."""
+        """The metrics of the protocol that capabilities list, as capabilities spell them."""
         return tuple(name for name in self._capabilities.names("metrics") if canonical_metric(name))
 
     @property

@@ -37,7 +37,7 @@ MISSES = 20
 
 
 class VectorSandbox:
-    """One namespace of one tenant; without namespaces, the default namespace, which is emptied before use."""
+    """One namespace of one tenant. Without namespaces, it is the default namespace, emptied before use."""
 
     def __init__(
         self, vector: VectorCalls, name: str, dimensions: int, metric: str | None, ctx: Mapping[str, Any]

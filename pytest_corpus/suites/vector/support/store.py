@@ -1,7 +1,7 @@
-"""The namespaces and vectors that the suite wrote. After a test, it deletes those that no other test needs (R115).
+"""The namespaces and vectors that the suite wrote. After a test, those that no other test needs are deleted (R115).
 
-The first instance of the adapter deletes namespaces, because others are closed after a test. A failed delete is
-repeated at the end, or when a quota is used up.
+The first instance of the adapter deletes namespaces, because other instances are closed after a test. A failed delete
+is repeated at the end, or when a quota is used up.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -51,7 +51,7 @@ SPOILING = {
         ("middle", "empty_id"),
     ],
 }
-"""The places and the kinds of the one operation that cannot be carried out."""
+"""For a batch and a transaction: pairs of the place and the kind of the one unusable operation."""
 
 MIXED, FAILING = (pytest.mark.parametrize(("place", "kind"), cases) for cases in SPOILING.values())
 

@@ -45,7 +45,7 @@ MORE_WORDS = 5
 """The number of parameter values that are taken from the vocabulary. The seed chooses these values."""
 
 EVERY = "every word"
-"""The value of a parameter that has all words of the vocabulary."""
+"""The kind of parameter value that has all words of the vocabulary."""
 
 TRICKY_IN_STREAMS = (*INJECTIONS, "parameter", EVERY)
 """The kinds of values that are sent to streams: fewer, because streams usually share code with `query`."""
@@ -183,7 +183,7 @@ CHAIN = 4
 
 HUBS = ("number", "text", "none")
 KINDS = {"a": "number", "b": "other", "c": "text", "d": "number", "ab": "other", "ac": "number"}
-"""The target nodes of traversals with filters, and the name of the value that each of them has."""
+"""The target nodes of traversals with filters. Each node name has the name of its value."""
 
 PLAIN: dict[str, Any] = {"number": 1, "other": 2, "text": "text", "none": "none"}
 """By name: the values for a store that refuses unusual texts."""

@@ -40,7 +40,7 @@ def offer_items(sandbox: GraphSandbox, kind: str, items: Mapping[str, Item]) -> 
 def put_with_words(
     sandbox: GraphSandbox, kind: str, make_items: Callable[[str], Mapping[str, Item]]
 ) -> tuple[str, Mapping[str, Item]]:
-    """Write `nodes` or `edges` with a text of as many unusual words as are accepted (R138); return text and items.
+    """Write `nodes` or `edges` with a text of unusual words, as many as are accepted (R138); return text and items.
 
     Args:
         make_items: returns the items for a text. The text may be empty.
@@ -90,7 +90,7 @@ def word_properties() -> dict[str, dict[str, str]]:
 
 
 def changed_properties(sandbox: GraphSandbox) -> list[str]:
-    """Write nodes with the texts of `word_properties`; return the kinds that are accepted, but listed differently."""
+    """Write nodes with the texts of `word_properties`; return the kinds that are accepted, but listed with changes."""
     nodes = {kinds: sandbox.node(f"p{n}", **held) for n, (kinds, held) in enumerate(word_properties().items())}
     taken = offer_items(sandbox, "nodes", nodes)
     shown = {node.get("id"): node["properties"] for node in sandbox.list_nodes()}

@@ -252,7 +252,7 @@ BAD: tuple[tuple[Mapping[int, str], ...], ...] = (
 
 @remembered
 def mixed_batches(vector: Vector) -> list[list[MixedBatch]]:
-    """Return batches with bad items, in the groups of `BAD`. They are sent once in a run, and then read together."""
+    """Send the batches of `BAD` once in a run, then read what they stored; return the batches by group."""
     before, number = vector.item(1), 0
     sandbox, sent = vector.sandbox(before), []
     for group in BAD:
@@ -329,7 +329,7 @@ class Ranking:
 
 
 def rankings(vector: Vector, metric: str) -> list[Ranking]:
-    """Return the answers to several queries in a namespace with this metric; they are sent once in a run.
+    """Return the answers to several queries in a namespace with this metric, sent once in a run.
 
     Raises NotApplicable if no namespace is known to have the metric, NotAssessed if vectors have no direction.
     """
