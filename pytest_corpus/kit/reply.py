@@ -34,16 +34,19 @@ def describe(body: Any) -> str:
 
 
 def failed_items(result: Any) -> list[Mapping[str, Any]]:
-    """Return the items or steps that a result reports as failed, in any documented form (R14)."""
+    """Return the items or steps that a result reports as failed, in any documented form (R14).
+
+    If a result has `success: false` and names no item, it is itself what failed.
+    """
     if not isinstance(result, Mapping):
         return []
-    found = []
+    found: list[Mapping[str, Any]] = []
     for key in ("failures", "failed_texts", "results"):
         items = result.get(key)
         for item in items if isinstance(items, list) else ():
             if isinstance(item, Mapping) and (key != "results" or item.get("ok") is False):
                 found.append(item)
-    return found
+    return found or [result] * (result.get("success") is False)
 
 
 class AnyReply:

@@ -63,7 +63,8 @@ flag vector graph: supports_namespaces supports_pagination
 flag vector: supports_index_management supports_filters/supports_metadata_filtering
 flag vector: supports_batch_operations supports_batch_queries
 limit vector: dimension max_top_k max_filter_terms
-limit vector embedding: max_dimensions max_batch_size/max_batch max_text_length
+limit vector embedding: max_dimensions max_text_length
+limit vector embedding graph: max_batch_size/max_batch
 flag embedding: supports_normalization normalizes_at_source supports_truncation
 flag embedding: supports_token_counting supports_batch_embedding
 names graph: dialects/supported_query_dialects

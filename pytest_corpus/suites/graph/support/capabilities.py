@@ -101,7 +101,7 @@ ASKING = ("query", "stream_query")
 """The operations that take a text of a dialect."""
 
 MOST_AT_ONCE = 20
-"""The suite puts at most this many items into one request. A lower `max_batch_ops` reduces the number."""
+"""The suite puts at most this many items into one request. A lower limit in the capabilities reduces the number."""
 
 SEEDS = tuple(f"s{number}" for number in range(1, 9))
 """The names of the nodes that plain requests use. Edges lead from the first to the second and on to the third."""
@@ -135,7 +135,8 @@ class GraphCapabilities(Subject):
     @property
     def items_per_request(self) -> int:
         """The largest number of items that the suite puts into one request."""
-        return min(MOST_AT_ONCE, self.capabilities.limit("max_batch_ops") or MOST_AT_ONCE)
+        stated = map(self.capabilities.limit, ("max_batch_ops", "max_batch_size"))
+        return min([MOST_AT_ONCE, *filter(None, stated)])
 
     @property
     def accepts_filters(self) -> bool:

@@ -2,11 +2,13 @@
 
 import math
 from collections.abc import Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
+from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.requests import Request, Requests, canary, deadline_in
 from pytest_corpus.suites.graph.support.answers import items_of, reported_count
@@ -130,12 +132,19 @@ class GraphRequests(Requests):
         for name in ASKING if self._graph.dialect else ():
             plain = self.minimal(name)
             found.append(Request(name, {**plain, "params": {**plain["params"], "group": number}}))
-            found.append(Request(name, {**plain, "params": {**plain["params"], "group": [{"a": [number]}]}}))
+            if self._accepts_structured_parameters(name):
+                found.append(Request(name, {**plain, "params": {**plain["params"], "group": [{"a": [number]}]}}))
             if self._graph.claims_timeout:
                 found.append(Request(name, {**plain, "timeout_ms": number}))
         return found + [
             Request(op, self.minimal(op), {"deadline_ms": number}) for op in self._graph.deadline_operations()
         ]
+
+    def _accepts_structured_parameters(self, name: str) -> bool:
+        """True if an operation does not refuse a parameter that is a list or an object with NOT_SUPPORTED."""
+        args = {**self.minimal(name), "params": {"group": [{"a": [1]}]}}
+        reply = cached(self._graph, ("structured parameters", name), partial(self._graph.invoke, name, args))
+        return not reply.is_a("NotSupported")
 
     def with_integer(self, number: int) -> list[Request]:
         return [

@@ -224,6 +224,10 @@ class VectorProbe(Probe):
         return all([*done, self.write("kept", "gone"), self.delete("gone")]), {"kept"}
 
     def slow_trials(self) -> Iterator[VisibilityCheck]:
+        doomed = VectorProbe(self._vector)
+        if self._vector.has_namespaces and doomed.write("deleted with its namespace"):
+            doomed.close()
+            yield partial(doomed.shows, "query", set())
         if not self._vector.features.accepts_filters:
             return
         self._items, self._metadata = {}, {"trial": self._name}
@@ -231,6 +235,10 @@ class VectorProbe(Probe):
             yield partial(self.shows, self.filtered, {"filtered"})
             if self.delete("filtered"):
                 yield partial(self.shows, self.filtered, set())
+        doom = {"filter": self._metadata, **self._where}
+        written = self._vector.features.deletes_by_filter and self.write("doomed")
+        if written and self._vector.call("delete", doom).is_success:
+            yield partial(self.shows, "query", set())
 
     def close(self) -> None:
         if self._vector.has_namespaces and self._is_made:
