@@ -147,7 +147,7 @@ def test_one_operation_of_a_batch_fails(graph: Graph, requirement: str, place: s
         else:
             spoiled.expect_remaining(spoiled.written, "the nodes of the operations that did not fail")
         return
-    expect.applicable(not reply.is_error, "a batch with an unusable operation is refused whole")
+    expect.applicable(not reply.is_error, "the whole batch is refused if one operation is unusable")
     found, failed = results(reply.result), batches.failed_operations(reply.result)
     if requirement == "GRA-BATCH-3":
         both = len(items_of(reply.result, "results")) + len(items_of(reply.result, "failures"))

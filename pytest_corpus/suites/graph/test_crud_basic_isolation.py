@@ -177,7 +177,7 @@ def test_writes_of_two_tenants_at_the_same_time_stay_apart(graph: Graph) -> None
 
     with blame_shared_tenants(are_shared):
         for place, node in nodes.items():
-            place.expect_one_shows_values([value_of(node)], "the node that the tenant wrote while another tenant wrote")
+            place.expect_one_shows_values([value_of(node)], "the node of the tenant's concurrent write")
         if "query" in graph.readers.for_nodes():
             asked = [
                 graph.envelope(

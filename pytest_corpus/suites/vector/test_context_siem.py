@@ -301,7 +301,7 @@ def test_a_replay_has_the_failures_of_the_first_call(vector: Vector) -> None:
     items = [vector.item(angle) for angle in (20, 80, 140)][: vector.limits.most_in_batch or 3]
     items[1:] = [{**item, "vector": [*item["vector"], 0.5]} for item in items[1:]]
     first = sandbox_with_context(sandbox, **context_with_key(key)).upsert(*items)
-    expect.applicable(first.failed_items, "an upsert with a bad vector is refused whole")
+    expect.applicable(first.failed_items, "the whole upsert is refused if one vector is bad")
     replays.expect_same_result(first, sandbox_with_context(sandbox, **context_with_key(key)).upsert(*items))
 
 

@@ -77,7 +77,7 @@ def test_one_tenant_does_not_change_what_another_wrote(vector: Vector, change: s
         replies.append(vector.call("delete_namespace", {"namespace": other.name}, other.ctx))
     for reply in replies:
         expect.success(reply, f"a {change}")
-    expect.applicable(replies, "neither deletes by filter nor namespaces are offered")
+    expect.applicable(replies, "the adapter offers no deletes by filter and no namespaces")
     checks.expect_metadata(checks.expect_exactly(one, item, claim="the vectors of the other tenant"), [item])
 
 

@@ -102,7 +102,7 @@ def test_only_items_of_another_dimension_fail(vector: Vector) -> None:
     reply = sandbox.upsert(*items)
     if not reply.is_success:
         expect.refusal(reply, MISMATCH)
-        raise NotApplicable("a batch with a bad item is refused whole")
+        raise NotApplicable("the whole batch is refused if one item is bad")
     expect.check(
         failed_count(reply.result) == 2, "2 failed items", f"{failed_count(reply.result)}", "result.failed_count"
     )
@@ -171,7 +171,7 @@ def test_a_mismatch_gives_both_dimensions(vector: Vector, requirement: str, oper
     ask = partial(vector.call, operation, query if operation == "query" else upsert)
     reply = cached(vector, ("mismatch", operation), ask)
     if operation == "upsert" and reply.is_success and reply.failed_items:
-        raise NotApplicable("a wrong item is reported as a failure, which has no details")
+        raise NotApplicable("the wrong item is reported as failed, and failed items have no details")
     with expect.resting_on("VEC-DIM-2" if operation == "query" else "VEC-DIM-1"):
         expect.refusal(reply, MISMATCH)
     if requirement == "VEC-DIM-12":

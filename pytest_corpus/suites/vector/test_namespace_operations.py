@@ -231,7 +231,7 @@ def test_a_namespace_without_a_metric_can_be_used(vector: Vector, given: dict[st
     reply = vector.call("create_namespace", args)
     claimed = any(isinstance(value, str) for _, value in vector.capabilities.extensions(*DEFAULT_METRIC))
     if reply.is_a("BadRequest") and (given or not claimed):
-        raise NotApplicable("a metric has to be given, and no default metric is claimed")
+        raise NotApplicable("a namespace needs a metric, and no default metric is claimed")
     found = upsert_and_query(vector, args, "the adapter's own metric", reply)
     expect.check(found, "the vector that was upserted", "no matches", "result.matches")
 

@@ -290,7 +290,7 @@ def test_a_bad_item_does_not_decide_of_the_others(vector: Vector, requirement: s
             expect.check(points, f"a failure at the index {at}", got, "result.failures", on=[batch.reply])
             named = all(map(error_names, failed_items(batch.reply.result)))
             expect.check(named, "a class or a code of the taxonomy", "another error, or none", "result.failures")
-    expect.applicable(found or requirement == "VEC-UPSERT-11", "a batch with a bad item is refused whole")
+    expect.applicable(found or requirement == "VEC-UPSERT-11", "the whole batch is refused if one item is bad")
 
 
 @pytest.mark.requirement("VEC-UPSERT-11")

@@ -41,7 +41,7 @@ class Readers:
     def for_nodes(self) -> list[str]:
         """Return the operations that show nodes correctly, else all that show nodes. Raises NotAssessed if none do."""
         return _choose_readers(
-            self.correctness_for_nodes(), "read nodes back: neither bulk_vertices nor a query of a known dialect works"
+            self.correctness_for_nodes(), "read nodes back: bulk_vertices and queries in known dialects do not work"
         )
 
     @reading_separately()
@@ -49,7 +49,7 @@ class Readers:
         """Return the operations that show edges correctly, else all that show edges. Raises NotAssessed if none do."""
         with self._graph.client.provider.paused():
             found = self._graph.shared.find_once("edge_readers", lambda: _try_edge_readers(self._graph))
-        return _choose_readers(found, "show edges: neither traversal nor a query of a known dialect works")
+        return _choose_readers(found, "show edges: traversal and queries in known dialects do not work")
 
     @reading_separately()
     def for_all_edges(self) -> list[str]:

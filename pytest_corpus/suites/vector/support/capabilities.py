@@ -223,9 +223,7 @@ class Features:
     @reading_separately()
     def require_filters(self) -> None:
         """Check that filters are offered and that a plain filter is answered."""
-        expect.applicable(
-            self.accepts_filters, "filters are denied, or they are answered with NOT_SUPPORTED and not claimed"
-        )
+        expect.applicable(self.accepts_filters, "filters are denied, or not claimed and answered with NOT_SUPPORTED")
         self._vector.require("query")
         reply = cached(self._vector, "plain filter", self._plain_filter, common=True)
         if reply.is_a("IndexNotReady", "ResourceExhausted"):

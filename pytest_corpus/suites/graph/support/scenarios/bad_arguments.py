@@ -164,7 +164,7 @@ def expect_counts_match_store(reply: Reply, there: int, whole: str) -> None:
         with expect.resting_on(whole):
             expect.check(not there, "no item written or deleted by a refused request", f"{there} items")
     if reply.is_error or not found:
-        raise NotApplicable("the request is refused whole" if reply.is_error else "no item of the request fails")
+        raise NotApplicable("the whole request is refused" if reply.is_error else "no item of the request fails")
     is_right = processed_count(reply.result) is not None or "failed_count" in reply.result
     expect.applicable(is_right, "the result contains no count")
     if processed_count(reply.result) is not None:

@@ -183,7 +183,7 @@ CHAIN = 4
 
 HUBS = ("number", "text", "none")
 KINDS = {"a": "number", "b": "other", "c": "text", "d": "number", "ab": "other", "ac": "number"}
-"""The target nodes of traversals with filters. Each node name has the name of its value."""
+"""The target nodes of traversals with filters, by name, and the name of the value of each node."""
 
 PLAIN: dict[str, Any] = {"number": 1, "other": 2, "text": "text", "none": "none"}
 """By name: the values for a store that refuses unusual texts."""

@@ -329,7 +329,7 @@ class Ranking:
 
 
 def rankings(vector: Vector, metric: str) -> list[Ranking]:
-    """Return the answers to several queries in a namespace with this metric, sent once in a run.
+    """Send several queries once in a run, in a namespace with this metric; return the answers.
 
     Raises NotApplicable if no namespace is known to have the metric, NotAssessed if vectors have no direction.
     """
