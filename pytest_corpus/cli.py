@@ -101,7 +101,7 @@ def _run(argv: list[str]) -> int:
 def _make_parsers(name: str) -> tuple[argparse.ArgumentParser, argparse.ArgumentParser, ModuleType | None]:
     """Return the parser of the command line, the parser of the named command, and the command's module.
 
-    The parsers of other commands have only a summary. Shell completion needs all parsers, so they are complete there.
+    The parsers of other commands have only a summary. For shell completion, all parsers are complete.
     """
     parser = argparse.ArgumentParser(
         prog=PROG,

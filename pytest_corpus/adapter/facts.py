@@ -110,7 +110,7 @@ class Capabilities:
                 yield str(key), value
 
     def mentions(self, pattern: re.Pattern[str]) -> bool:
-        """True if a pattern matches the words of a key or of its value, in lower case."""
+        """True if a pattern matches the lower-case words of a key or of its value."""
         stated = ((key, value) for key, value in self.every_key() if value not in (False, None, ""))
         return any(pattern.search(_words(key, value)) for key, value in stated)
 

@@ -134,7 +134,7 @@ def _chance() -> _Chance:
 
 @contextmanager
 def fact_scope(scope: str) -> Iterator[Part]:
-    """Begin the scope of a fact that tests share, or of cleaning up. Plans of the current test do not affect it."""
+    """Begin the scope of a fact that tests share, or of cleaning up. Plans of the current test have no effect there."""
     outer, run = current_part(), _chance().run
     if run.name and run.name.lower() in scope.lower():
         scope = re.sub(f"{run.name}[{DIGITS}]", "", scope, flags=re.IGNORECASE)
@@ -233,7 +233,7 @@ def seed() -> int:
 
 
 def process_number(process: str) -> int:
-    """Return the number of a process with this name among several, from 1; 0 for a single process."""
+    """Return the number, from 1, of the process with this name; 0 if there is only one process."""
     return 1 + int(re.sub(r"\D", "", process) or 0) if process else 0
 
 

@@ -365,7 +365,7 @@ class AdapterInstance:
 
 
 class Timeouts:
-    """Counts timeouts, and stops the calls of operations that have too many.
+    """Counts timeouts, and stops the calls of operations that had too many timeouts.
 
     Attributes:
         has_answered: True if the adapter has sent a frame.

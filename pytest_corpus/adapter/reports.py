@@ -1,4 +1,4 @@
-"""The reports of an adapter on its calls through the hooks: observations, counters, arrivals at its provider."""
+"""The reports that an adapter sends through the hooks: observations, counters, arrivals at its provider."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

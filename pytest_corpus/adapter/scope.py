@@ -85,7 +85,7 @@ def current_part() -> Part | None:
 
 
 def begin_part(part: Part | None) -> None:
-    """Begin the part of a test. It ends when the next part begins, or with the run."""
+    """Begin the part of a test. This part ends when the next part begins, or with the run."""
     _PART.set(part)
 
 

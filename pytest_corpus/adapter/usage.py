@@ -117,8 +117,8 @@ class Outages:
         waited_s: the seconds that this run has waited for the provider.
         own: for each operation, the number of retryable errors that are the adapter's fault, as a plain call works.
         lasting: True if the provider did not come back, so that no more calls are made.
-        hopeless: the components for which waiting does not help: a new instance of the adapter works, or no operation
-            ever worked.
+        hopeless: the components for which waiting does not help, because a new instance of the adapter works, or
+            because no operation ever worked.
         never_readable: the components with a namespace that stayed unreadable, although the suite waited.
     """
 

@@ -31,7 +31,7 @@ Score = Callable[..., Any]
 boolean, or an awaitable of either."""
 
 LONGEST_OUTPUT = 2**20
-"""The most characters of an answer; a longer answer fails, because no check can process it within its budget."""
+"""The largest length of an answer. A longer answer fails, because no check can process it within the budget."""
 
 
 def judge_answer(

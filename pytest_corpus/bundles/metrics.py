@@ -161,7 +161,7 @@ _NO_OR_YES = ((0.0,), (1.0,))
 
 
 def numbers_of(name: str, result: CaseResult) -> Sequence[float] | None:
-    """Return the numbers that one case adds to a metric; None if the case has no data. The metric is their mean."""
+    """Return the numbers that one case adds to a metric; None if the case has no data. Their mean is the metric."""
     if name in ("pass_rate", "error_rate"):
         return _NO_OR_YES[result.status == (PASSED if name == "pass_rate" else ERROR)]
     if several := _PASS_AT.fullmatch(name):

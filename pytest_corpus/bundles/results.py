@@ -98,7 +98,7 @@ class Sample:
     attempts: int = 0
     from_cache: bool = False
     extra: bool = False
-    """True if the sample was requested only because earlier samples did not decide the case. Rates ignore it."""
+    """True if the sample was only requested because earlier samples did not decide the case. Rates leave it out."""
 
     scores: Mapping[str, float] = field(default_factory=lambda: NO_SCORES)
     cost: float | None = None

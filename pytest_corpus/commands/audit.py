@@ -25,7 +25,7 @@ from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.validation.sealed_lines import SUFFIXES
 
 MOST_FINDINGS = 10_000
-"""The most findings that are shown."""
+"""The largest number of findings that are shown."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -73,7 +73,7 @@ def _find_violations(subject: Subject, exchanges: Iterable[tuple[str, Exchange]]
 def _open_traffic(path: Path, component: str) -> Callable[[], Iterator[tuple[str, Exchange]]]:
     """Return a function that yields the exchanges of a component, each with its position in the file.
 
-    It reads one exchange at a time, because all together may need much memory.
+    The function reads one exchange at a time, because all exchanges together may need much memory.
     """
     if path.name.endswith(SUFFIXES):
         return partial(_read_transcript, open_transcript(path), component)

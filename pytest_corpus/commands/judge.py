@@ -19,7 +19,7 @@ COMPARED = (
     "adapter", "spec", "level", "seed", "runs", "started_at", "complete", "gaps", "settle_s", "capabilities",
     "components", "requirements", "environment",
 )  # fmt: skip
-"""The members of a report that a transcript determines; others depend on the process that wrote the report."""
+"""The members of a report that a transcript determines; other members depend on the process that wrote the report."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -103,7 +103,7 @@ def _is_selected(name: str, given: argparse.Namespace, before: float) -> bool:
 def _select_journals(
     folder: Path, given: argparse.Namespace, before: float
 ) -> tuple[list[tuple[Path, Leftovers]], set[str]]:
-    """Return the journals of runs to delete, and the runs in progress. Only --run selects a run in progress."""
+    """Return the selected journals, and the ids of runs in progress. A run in progress needs --run to be selected."""
     found = [(path, left) for path in sorted(folder.glob("*.jsonl")) if (left := leftovers.read_file(path)) is not None]
     found = [(path, left) for path, left in found if _is_selected(left.run, given, before)]
     own = _own_journals(found, given)

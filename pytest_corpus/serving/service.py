@@ -52,7 +52,7 @@ class Service:
         self.posting = HookClient()
 
     async def open(self) -> None:
-        """Call the factory. Raises DeclarationError if it raises, or returns no adapter."""
+        """Call the factory. Raises DeclarationError if the factory raises, or returns no adapter."""
         asked = factories.accepted_hooks(self._factory, self._declared)
         metrics = RequestMetrics()
         hooks: dict[str, Any] = {"metrics": metrics, "provider": RequestProvider()}

@@ -183,7 +183,7 @@ class Ledger:
     def add_delays(self, seconds: Mapping[str, float], missed: Mapping[str, float] | None = None) -> None:
         """Record the seconds until writes became visible, and the seconds of unsuccessful waiting, by component.
 
-        The longest times count.
+        If a component has several times, the longest is kept.
         """
         for known, found in ((self.settle, seconds), (self.missed, missed or {})):
             for component, each in found.items():
@@ -225,7 +225,7 @@ class Ledger:
 
     @property
     def records(self) -> dict[str, TestRecord]:
-        """The worst record of each test by its key, with all findings. After a mismatch, a pass is not assessed."""
+        """The worst record of each test by its key, with all findings. A pass with a mismatch is not assessed."""
         disputed = set().union(*self.mismatches().values())
         found = {}
         for key in (*self._made, *(key for key in self._arrived if key not in self._made)):

@@ -292,8 +292,8 @@ class ProviderProbe:
     ) -> Plan:
         """Plan a behaviour for the next `times` arrivals of `op` (None: of any op).
 
-        Without `at_chunk` it affects the operation, otherwise the chunk with that number. `form` is the form of the
-        fault on the wire at `url`, one of `pytest_corpus.spec.errors.FORMS`.
+        Without `at_chunk` the plan affects the operation, otherwise the chunk with that number. `form` is the form of
+        the fault on the wire at `url`, one of `pytest_corpus.spec.errors.FORMS`.
 
         Raises:
             ValueError: the kind or the form is unknown, or the kind does not have the form.

@@ -23,7 +23,7 @@ from pytest_corpus.text.strict_json import read_exactly
 from pytest_corpus.validation.streams.transport import NdjsonReader, Payloads, Reader, SseReader
 
 MAX_HEADER_BYTES = 64 * 2**10
-"""The size limit of headers. It exceeds aiohttp's default, because some servers send long ones, such as policies."""
+"""The size limit of headers. It exceeds aiohttp's default, because some servers send long headers, such as policies."""
 
 MAX_STALE = 8
 """The largest number of times that a call is repeated because its idle connection was closed."""
@@ -113,7 +113,7 @@ class Http(RawTransport):
     async def post(
         self, body: bytes, accept: str, headers: Mapping[str, str] | None = None, *, method: str = "POST"
     ) -> aiohttp.ClientResponse:
-        """Post and return the response; repeat if an idle connection is closed. Raises aiohttp.ClientError, OSError."""
+        """Post, return the response; repeat if an idle connection was closed. Raises aiohttp.ClientError, OSError."""
         _, hooks = self._hooks.assign_address()
         own = {"Accept": accept, HOOKS_HEADER: hooks, **(headers or {})}
         for attempt in range(MAX_STALE + 1):

@@ -9,7 +9,7 @@ from typing import Any
 from pytest_corpus.bundles.evaluation.values import BudgetError, OperationError, describe_exception
 
 LONGEST = 2**20
-"""The most characters of a template's source."""
+"""The largest length of a template's source, in characters."""
 
 
 class TemplateError(Exception):

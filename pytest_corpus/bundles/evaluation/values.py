@@ -92,10 +92,10 @@ def size_of(value: Any) -> int:
 
 
 MOST_PIECES = MOST_SIZE // 8
-"""The most items of a new list."""
+"""The largest number of items in a new list."""
 
 MOST_PLACES = 300
-"""The most decimal places for `round`."""
+"""The largest number of decimal places for `round`."""
 
 REGEX_SECONDS = 1.0
 

@@ -61,17 +61,17 @@ def read_text(path: Path, most: int = bounded.LARGEST) -> str:
 
 
 MOST_VALUES = 20_000
-"""The most values of a file; values behind a YAML alias count each time."""
+"""The largest number of values in a file. The values behind a YAML alias count each time."""
 
 DEEPEST = 50
 
 TOO_DEEP = f"is nested deeper than {DEEPEST} levels"
 
 LONGEST_NUMBER = 1000
-"""The most characters of a number, because parsing a number in base 60 takes quadratic time."""
+"""The largest length of a number. There is a limit because parsing a number in base 60 takes quadratic time."""
 
 LARGEST_YAML = 2**20
-"""The most bytes of a YAML file; prompts and data are in other files."""
+"""The size limit of a YAML file in bytes; prompts and data are in other files."""
 
 NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 

@@ -6,7 +6,7 @@ from pytest_corpus.bundles.providers.official import OfficialProvider
 from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest
 
 MAX_TOKENS = 1024
-"""The limit of tokens if the bundle names none, because the API requires one."""
+"""The limit of tokens if the bundle names no limit, because the API requires a limit."""
 
 _FINISHED = {"end_turn": "stop", "stop_sequence": "stop", "max_tokens": "length", "tool_use": "tool_calls",
              "refusal": "content_filter"}  # fmt: skip

@@ -16,7 +16,7 @@ from pytest_corpus.redaction import mask_secrets, printable, secret_values, shor
 from pytest_corpus.text.values import to_json_value
 
 LONGEST = 2_000
-"""The most characters of a prompt or an answer that are shown."""
+"""The largest number of shown characters of a prompt or an answer."""
 
 
 def failure_message(file: str, provider: str, result: CaseResult, *, full: bool, option: str = "") -> str:

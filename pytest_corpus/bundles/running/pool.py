@@ -20,7 +20,7 @@ from pytest_corpus.bundles.running.store import CaseStore
 LONGEST_WAIT_S = 1.0
 
 MOST_HANGING = 100
-"""The most abandoned calls that still block a thread; beyond this number no further case runs."""
+"""The largest number of abandoned calls that block a thread. If there are more, no further case runs."""
 
 
 @dataclass

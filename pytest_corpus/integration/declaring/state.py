@@ -75,7 +75,7 @@ class RunState:
     def to_usage_error(self, error: DeclarationError) -> Exception:
         """Return the error for a declaration that cannot be used, with a message in one line.
 
-        In a worker it is a collection error, because a worker cannot end the run.
+        In a worker the result is a collection error, because a worker cannot end the run.
         """
         self.usage_error = True
         text = str(error) if self.options.on_terminal == "full" else error.sentence_without_content()
@@ -96,7 +96,7 @@ class RunState:
         return f"{error} (in worker {self.worker['workerid']}: run without -n if only one process may open it)"
 
     def open(self, adapter: Adapter) -> Adapter:
-        """Open an adapter and return it. It stays closed if tests are only collected and its components are known.
+        """Open an adapter and return it. Do not open it if tests are only collected and the components are known.
 
         Raises:
             pytest.UsageError, pytest.Collector.CollectError: the adapter cannot be tested.

@@ -43,8 +43,8 @@ def deviations(config: pytest.Config, given: str | None, *, drafting: bool) -> t
 
 
 def report_paths(asked: Path, labels: Sequence[str]) -> list[Path]:
-    """Return the path of each adapter's report. With several adapters it contains the label, and a number if labels
-    clash.
+    """Return the path of each adapter's report. With several adapters the path contains the label, and a number if
+    labels clash.
     """
     if len(labels) < 2:
         return [asked]

@@ -274,7 +274,7 @@ class ConcurrentTests:
     # -- the tests that follow ---------------------------------------------------------------------------
 
     def _look_ahead(self, item: pytest.Item, subject: Subject, following: Callable[[], Iterable[pytest.Item]]) -> None:
-        """Find the tests that may run concurrently: this test and consecutive later ones of the same component."""
+        """Find the tests that may run concurrently: this test and the next tests of the same component."""
         if item in self._known:
             return
         self.wait_until_quiet()

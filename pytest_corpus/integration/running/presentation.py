@@ -213,7 +213,7 @@ NOT_REPEATED = frozenset(
 
 
 def rerun_command(config: pytest.Config, adapter: Adapter, *, by_option: bool, tests: str = "") -> str:
-    """Return the command that runs a suite again, limited to `tests` if given. It does not select requirements."""
+    """Return the command that runs a suite again, limited to `tests` if given. Requirements are not selected."""
     if by_option:
         spec = adapter.declaration.declared
         named = f"{adapter.label}={spec}" if adapter.label != spec else spec

@@ -35,7 +35,7 @@ def version_differences(document: Document) -> Iterator[str]:
 
 
 def edition_of(document: Document) -> editions.Edition:
-    """Return the edition of the requirements by which a run was judged. Raises an error if it is unknown here."""
+    """Return the edition of the requirements by which a run was judged. Raises an error for an unknown edition."""
     return editions.edition(document["spec"]["edition"]["name"])
 
 

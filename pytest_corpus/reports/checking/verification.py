@@ -164,7 +164,7 @@ def _check_capabilities(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _check_tests(document: Mapping[str, Any], component: str, shipped: Mapping[str, str]) -> Iterator[str]:
-    """Check that a complete run has each test of the suite once, in the entry of the requirement that it decides."""
+    """Check that a complete run has each test once, in the entry of the requirement that the test decides."""
     pairs = [
         (test["test"], entry["id"])
         for entry in document["requirements"]
@@ -183,7 +183,7 @@ def _check_tests(document: Mapping[str, Any], component: str, shipped: Mapping[s
 
 
 def _check_entry(entry: Mapping[str, Any], made: Mapping[str, Any], of: Capabilities, runs: int) -> Iterator[str]:
-    """Yield the differences between an entry and `made`, its form by its tests; and values that no test can cause."""
+    """Yield differences between an entry and `made`, which follows from its tests, and values that no test causes."""
     tests, known = entry["tests"], catalogue()[entry["id"]]
     keys = {*entry, *made}
     if runs:  # repeated tests report only some of their reasons

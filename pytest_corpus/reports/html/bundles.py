@@ -19,10 +19,10 @@ LABELS = {"output": "Answer", "expected": "Expected", "system": "System prompt",
 SIGNS = {"passed": "✓", "failed": "✗", "error": "!", "not_judged": "○", "not_asked": "○"}
 CASE_TONES = {"passed": "good", "failed": "bad", "error": "caution", "not_asked": "none"}
 MOST_STATIC = 200
-"""The most rows of a table that are visible without JavaScript."""
+"""The largest number of rows of a table that are visible without JavaScript."""
 
 LONGEST_DIFF = 400
-"""The most lines or words of texts that are compared; longer texts are only shown."""
+"""The largest number of lines or words in texts that are compared; longer texts are only shown."""
 
 Section = bundle_view.Section
 Contents = Mapping[tuple[str, str, str], Sequence[Mapping[str, Any]]]

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 FOLDER = Path(__file__).resolve().parent
 
 NAMED = 8
-"""The most names in a list of the site; further names are only counted."""
+"""The largest number of names in a list of the site; further names are only counted."""
 
 _ICON = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E"

@@ -19,7 +19,7 @@ def to_plain_text(markdown: str) -> str:
 
 
 def _blocks(markdown: str) -> Iterator[tuple[bool, list[str]]]:
-    """Yield the blocks of a page: True for code, and the lines. Code is indented instead of fenced."""
+    """Yield each block of a page: True if the block is code, and its lines. Code is indented, not fenced."""
     is_code, lines = False, list[str]()
     for line in markdown.splitlines():
         if line.lstrip().startswith("```"):

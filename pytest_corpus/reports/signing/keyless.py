@@ -45,7 +45,7 @@ def sign_payload(payload: bytes) -> str:
 
 
 def open_bundle(data: bytes, identity: str, issuer: str) -> bytes:
-    """Return the statement in a bundle, byte for byte, after checking its identity. It needs no network.
+    """Return the statement in a bundle, byte for byte, after checking its identity. The check needs no network.
 
     Raises:
         EnvelopeError: the bundle, its signature or the identity is not valid.

@@ -227,7 +227,7 @@ def owner_of_name(runs: Iterable[SiteRun]) -> str:
 def make_slug(name: str) -> str:
     """Return a folder name for an adapter: its name with ``~`` for colons. A digest is added for other characters.
 
-    It depends on the name only, so addresses do not change when adapters are added.
+    The folder name depends on the name only, so addresses do not change when adapters are added.
     """
     if _PLAIN.fullmatch(name) and not re.search("-[0-9a-f]{16}$", name):
         return name.replace(":", "~")

@@ -76,7 +76,7 @@ class Completion(Endpoint):
     """An endpoint that makes its answers and its streams from the same replies.
 
     Attributes:
-        window: the most tokens of a question.
+        window: the largest number of tokens in a question.
         too_long: the message and the code of the refusal of a longer question.
     """
 

@@ -193,7 +193,7 @@ class ProxyServer(LoopbackServer):
         await connection.run_while_open(_Request(self, request, target).carry_out(connection))
 
     def finish_later(self, listening: Coroutine[Any, Any, None]) -> None:
-        """Let an answer be recorded to its end, and wait for it before the server ends."""
+        """Record an answer to its end in the background; the server waits for this before it ends."""
         task = asyncio.ensure_future(listening)
         self._listening.add(task)
         task.add_done_callback(self._listening.discard)

@@ -53,7 +53,7 @@ class Question:
 
     Attributes:
         texts: everything that counts as prompt.
-        limit: the most tokens of an answer; None if the request sets no limit.
+        limit: the largest number of tokens in an answer; None if the request sets no limit.
         tool: the function that must be called; None if no call is required. Then the model answers in words.
         schema: the schema of a JSON answer; None for an answer in words.
     """
