@@ -63,7 +63,7 @@ class CallBatch:
 
     @property
     def calls_by_client(self) -> list[list[Exchange]]:
-        """The calls in one list for each client."""
+        """One list of calls for each client."""
         calls: dict[int, list[Exchange]] = {}
         for client, exchange in zip(self.clients or range(len(self.exchanges)), self.exchanges, strict=True):
             calls.setdefault(client, []).append(exchange)

@@ -233,7 +233,7 @@ class AdapterClient:
             raise
 
     def _check_permission(self, batch: CallBatch) -> None:
-        """Check that the run may make these calls, and may write if they write."""
+        """Check that the run may make these calls. If a call writes, check that the run may write."""
         if self._unanswered:
             raise Unresponsive(self._unanswered)
         for exchange in batch.exchanges if self.read_only and batch.raw is None else ():

@@ -151,7 +151,7 @@ def fact_scope(scope: str) -> Iterator[Part]:
 
 @contextmanager
 def branch(number: int) -> Iterator[None]:
-    """Begin a piece of a test. Its random inputs do not depend on other pieces. Two pieces may get the same ordinal."""
+    """Begin a piece of a test. Its random inputs do not depend on other pieces. Ordinals may repeat in other pieces."""
     outer = _chance()
     with part_of(current_part(), _Chance(outer.run, f"{outer.name} {number}", outer.place, outer.case)):
         yield

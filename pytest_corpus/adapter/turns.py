@@ -154,7 +154,7 @@ class Split:
         return len(self._left) > self._coming and not self._failed
 
     def begin(self) -> None:
-        """Start a thread that does the remaining pieces one after the other. It waits while another body runs."""
+        """Start a thread that does the remaining pieces one after the other. It waits for other bodies."""
         work = functools.partial(self._context.copy().run, run_as, self._copy(), self._go_on)
         threading.Thread(target=work, daemon=True).start()
         self.busy, self._coming = self.busy + 1, self._coming + 1

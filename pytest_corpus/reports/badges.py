@@ -37,7 +37,7 @@ _NARROW, _WIDE = "fijlrtI.,:;'|! ", "mwMW@%"
 
 
 def render_picture(document: view.Document) -> str:
-    """Return an SVG badge, 20 pixels high, with its text as its title."""
+    """Return an SVG badge, 20 pixels high, whose title is the same text."""
     label, said = document["spec"]["protocol"], verdict_text(document)
     left, right = _text_width(label) + 12, _text_width(said) + 12
     whole, title = left + right, escape(f"{label}: {said}", quote=True)

@@ -113,7 +113,7 @@ class Http(RawTransport):
     async def post(
         self, body: bytes, accept: str, headers: Mapping[str, str] | None = None, *, method: str = "POST"
     ) -> aiohttp.ClientResponse:
-        """Post, return the response; repeat if an idle connection was closed. Raises aiohttp.ClientError, OSError."""
+        """Post and return the response; repeat if the idle connection closed. Raises aiohttp.ClientError, OSError."""
         _, hooks = self._hooks.assign_address()
         own = {"Accept": accept, HOOKS_HEADER: hooks, **(headers or {})}
         for attempt in range(MAX_STALE + 1):

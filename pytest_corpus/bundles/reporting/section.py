@@ -16,7 +16,7 @@ from pytest_corpus.redaction import mask_secrets, printable, secret_values, shor
 from pytest_corpus.text.values import to_json_value
 
 LONGEST = 2_000
-"""The largest number of shown characters of a prompt or an answer."""
+"""The largest number of characters that are shown of a prompt or an answer."""
 
 
 def failure_message(file: str, provider: str, result: CaseResult, *, full: bool, option: str = "") -> str:
@@ -63,7 +63,7 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Head:
-    """The facts of a bundle's run that are known before it starts."""
+    """The facts of a bundle's run that are known before the run starts."""
 
     file: str
     name: str

@@ -59,7 +59,7 @@ def _make_variation_check(*arguments: Any) -> Callable[[Callable[..., Any]], boo
 
 @dataclass(frozen=True, slots=True)
 class StandardFunction:
-    """A standard function that the adapter and the suite need; `works` is True for an equivalent replacement."""
+    """A standard function that the adapter and the suite need; `works` returns True for a good replacement."""
 
     module: ModuleType
     name: str

@@ -95,7 +95,7 @@ class FactServer:
         return finder is None
 
     def _end_search(self, name: str) -> None:
-        """End the search for a fact. The waiting workers get the fact; if it is missing, one of them finds it out."""
+        """End the search for a fact. The waiting workers get the fact; if it is still missing, one of them searches."""
         self._finders.pop(name, None)
         for worker in self._waiting.pop(name, []):
             self._ask(worker, name)

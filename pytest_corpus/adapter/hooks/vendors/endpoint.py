@@ -160,7 +160,7 @@ def typed_event(kind: str, **members: Any) -> bytes:
 
 
 def parts_of(tokens: Sequence[str]) -> list[str]:
-    """Split tokens into the texts of a stream's chunks; at least one."""
+    """Split tokens into the texts of a stream's chunks; there is at least one chunk."""
     starts = range(0, len(tokens) or 1, TOKENS_IN_CHUNK)
     return ["".join(tokens[start : start + TOKENS_IN_CHUNK]) for start in starts]
 

@@ -46,7 +46,7 @@ LISTENING_S = 1.5
 
 UNREACHABLE = {"error": {"message": "the upstream cannot be reached"}}
 STATELESS = ("llm.", "embedding.", "models.")
-"""The names of operations whose answers do not depend on earlier requests begin with one of these texts."""
+"""If the name of an operation begins with one of these texts, its answers do not depend on earlier requests."""
 
 LONGEST_LINE = 64 * 2**10
 
