@@ -77,11 +77,11 @@ class Exchange:
         until: the time on the monotonic clock after which no report belongs to the call.
         started: the time at which a unary call was sent, on the same clock.
         observed: all other observations of the call.
-        record: the record of the test in the transcript, and the number of the call in it; None without them.
+        record: the record of the test in the transcript, and the number of the call in it; None without a transcript.
         origin: the test that made the call, if reports may come after the test.
         own: True if a retryable error is the adapter's own answer, because a plain call worked at that time (R114).
-        findings: the findings of the audit, after the audit; None while more reports may come.
-        editions: the schema versions under which all successful parts of the answer are valid, after the audit.
+        findings: the findings of the audit; None before the audit, and as long as more reports may come.
+        editions: the schema versions under which all successful parts of the answer are valid; the audit sets them.
     """
 
     request: Any

@@ -115,7 +115,7 @@ class Outages:
         began: the start of the last call that failed in this way, on the monotonic clock.
         clock: the time of day of that failure, such as ``14:03:12``; empty before the first failure.
         waited_s: the seconds that this run has waited for the provider.
-        own: for each operation, the number of retryable errors that are the adapter's fault, as a plain call works.
+        own: for each operation, the number of retryable errors that are the adapter's own fault: a plain call works.
         lasting: True if the provider did not come back, so that no more calls are made.
         hopeless: the components for which waiting does not help, because a new instance of the adapter works, or
             because no operation ever worked.

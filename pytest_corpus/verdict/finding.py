@@ -30,7 +30,7 @@ class Finding:
         problems: every problem of an answer that breaks a schema.
         traceback: one line per frame of the adapter, outermost first, and one per cause.
         judged_on: the last calls that the finding was judged on, if there are several.
-        story: if one call does not show the finding: a line about the calls that led to it, and these calls.
+        story: a line about the calls that led to the finding, and these calls; empty if one call shows the finding.
         script: commands that send the request again, or all requests of the story.
         logged: the log of the call, one line per record.
         printed: the output and log of the test as pytest captured them, without the records in `logged`.

@@ -54,7 +54,7 @@ class Question:
     Attributes:
         texts: everything that counts as prompt.
         limit: the largest number of tokens in an answer; None if the request sets no limit.
-        tool: the function that must be called; None if no call is required. Then the model answers in words.
+        tool: the function that must be called; None if no call is required.
         schema: the schema of a JSON answer; None for an answer in words.
     """
 
