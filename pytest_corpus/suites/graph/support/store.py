@@ -58,7 +58,8 @@ class GraphStore(Store):
 
     def _things_deleted(self, request: Any) -> Iterator[Thing]:
         """Yield the items that a request deletes by ids alone."""
-        kind, args = DELETES.get(op_of(request)), request.get("args")
+        kind = DELETES.get(op_of(request))
+        args = request.get("args") if kind else None
         if kind is None or not isinstance(args, Mapping) or has_key(request) or args.get("filter"):
             return
         place: Place = ("graph", tenant_of(request), _text(args.get("namespace")), kind)
