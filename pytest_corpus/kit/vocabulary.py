@@ -188,7 +188,10 @@ def _write_at_once(items: Mapping[str, T], write: Callable[[Sequence[T]], Sequen
 
 
 def _write_in_parts(items: Mapping[str, T], write: Callable[[Sequence[T]], Sequence[T] | None]) -> dict[str, T]:
-    """Write the items at once; if refused, in halves and quarters, at last a few alone. Return the accepted items."""
+    """Write the items in one request; if it is refused, in halves, then in quarters, and then a few items one by one.
+
+    Returns: the accepted items.
+    """
     found: dict[str, T] = {}
     parts, tried = [dict(items)], 0
     while parts and tried < MOST_HALVES:

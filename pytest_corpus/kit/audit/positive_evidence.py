@@ -63,7 +63,7 @@ def is_shown_by_reports(requirement: str) -> bool:
 
 
 def _was_searched(requirement: str, exchange: Exchange) -> bool:
-    """True if the request had a secret and some place of the answer or the reports could have shown the secret."""
+    """True if the request contained a secret that could have appeared in the answer or in the reports."""
     if not exchange.secrets:
         return False
     if requirement in (*UNIQUE_VALUES, "COM-LEAK-2"):

@@ -193,7 +193,7 @@ class ProxyServer(LoopbackServer):
         await connection.run_while_open(_Request(self, request, target).carry_out(connection))
 
     def finish_later(self, listening: Coroutine[Any, Any, None]) -> None:
-        """Record an answer to its end in the background; the server waits for this before it ends."""
+        """Record the rest of an answer in the background. The server ends only after the recording is complete."""
         task = asyncio.ensure_future(listening)
         self._listening.add(task)
         task.add_done_callback(self._listening.discard)

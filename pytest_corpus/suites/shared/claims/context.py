@@ -27,7 +27,7 @@ FAILURES = [fault.kind for fault in BY_KIND.values() if fault.canonical and faul
 """The kinds of faults that a provider can raise."""
 
 PASSING = [kind for kind in FAILURES if BY_KIND[kind].canonical != "AuthError"]
-"""The faults that must not affect later calls. An adapter may go on refusing after refused credentials (R52)."""
+"""The faults that must not affect later calls. Refused credentials may: an adapter may refuse all later calls (R52)."""
 
 PLAIN_DIGESTS = ("sha256", "sha1", "md5", "sha512", "blake2b", "sha3_256")
 

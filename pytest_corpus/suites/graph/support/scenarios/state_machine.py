@@ -159,7 +159,7 @@ def compare_nodes(trial: Trial[GraphContents]) -> None:
 
 
 def compare_edges(trial: Trial[GraphContents]) -> None:
-    """Check that the adapter shows the edges of nodes that had edges and were changed since the last comparison."""
+    """Check the edges of the nodes that changed since the last comparison and that have, or had, edges."""
     world = trial.model
     touched, world.touched = frozenset(world.touched & world.joined & set(world.nodes)), set()
     for edge_reader in world.edge_readers if touched else ():
