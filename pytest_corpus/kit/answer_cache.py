@@ -23,9 +23,9 @@ T = TypeVar("T")
 
 
 def cached(calls: Calls, key: Hashable, ask: Callable[[], T], *, common: bool = False) -> T:
-    """Return the result of `ask` for a key. It is called once in a run, and later calls return the kept result.
+    """Return the result of `ask` for a key. `ask` is called once in a run; later calls for the key return its result.
 
-    Faults that the current test planned do not affect `ask`, which may plan its own. The actions of the test that
+    Faults that the current test planned do not affect `ask`; `ask` may plan faults. The actions of the test that
     called `ask`, and the exchanges that `ask` made, count for every test that uses the result.
 
     Args:
@@ -136,7 +136,7 @@ def idempotency_keys_of(request: Any) -> frozenset[str]:
 
 
 ORDERS = 4
-"""The share of requests with reversed keys: one of this many kinds of requests."""
+"""Of this many kinds of requests, one kind is sent with its keys in reverse order."""
 
 
 def order_keys(request: dict[str, Any], used: Collection[str]) -> dict[str, Any]:

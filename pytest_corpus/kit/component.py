@@ -38,7 +38,7 @@ Own = TypeVar("Own", bound="Subject")
 Answer = TypeVar("Answer", Reply, StreamReply, "Reply | StreamReply")
 
 MOST_FRESH = 3
-"""The most additional instances that are open at once, because each may open its own connection pool."""
+"""The largest number of additional instances that are open at once. Each may open its own connection pool."""
 
 
 @dataclass(frozen=True, slots=True)

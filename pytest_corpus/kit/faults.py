@@ -257,5 +257,5 @@ def is_tunnelled(provider: ProviderProbe) -> bool:
 
 
 def inexpressible_failures(provider: ProviderProbe) -> frozenset[str]:
-    """Return the failures and context members that, as the author states, no protocol of the providers can express."""
+    """Return the failures and context members that no protocol of the providers can express, as the author states."""
     return frozenset.intersection(*provider.lacking.values()) if is_tunnelled(provider) else frozenset()

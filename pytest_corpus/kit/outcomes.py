@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pytest_corpus.adapter.exchange import Exchange
 
 ABSENT: Final = object()
-"""The default of `found`, because None stands for null."""
+"""The default of `found`. None cannot be the default, because it stands for null."""
 
 
 MOST_NAMES = 2

@@ -36,7 +36,7 @@ def describe(body: Any) -> str:
 def failed_items(result: Any) -> list[Mapping[str, Any]]:
     """Return the items or steps that a result reports as failed, in any documented form (R14).
 
-    If a result has `success: false` and names no item, it is itself what failed.
+    If a result has `success: false` and names no item, the result itself is the failed item.
     """
     if not isinstance(result, Mapping):
         return []

@@ -109,8 +109,8 @@ class Requests:
         raise NotApplicable(f"no operation takes {count} items")
 
     def with_ids(self, secret: str) -> list[Request]:
-        """Return requests with a canary in ids and names of items. The request is refused, or its items fail."""
-        raise NotApplicable(f"no operation takes an id, such as one of {len(secret)} characters")
+        """Return requests with a canary in ids and names of items. Each request is refused, or its items fail."""
+        raise NotApplicable(f"no argument of an operation is an id that could have {len(secret)} characters")
 
     def with_canaries(self, *, refused: bool) -> list[Request]:
         """Return requests with canaries: valid requests, or with `refused` requests that the adapter must refuse."""

@@ -208,7 +208,7 @@ class Retries:
         answer: Answer,
         begun: float,
     ) -> Answer:
-        """Repeat a call at most twice, a write until its index is built; then once after each wait for the provider."""
+        """Repeat a call twice, or a write until its index is built; then repeat it after each wait for the provider."""
         made, before_s = [failing(answer)], self._outages.waited_s
         self._outages.note_failure(begun)
         familiar = self._outages.own.get(op, 0) >= FAMILIAR
@@ -244,7 +244,7 @@ class Retries:
     def _wait_as_asked(self, left: list[Reply | StreamReply], usual_s: float) -> bool:
         """Wait as long as an answer asks, by default `usual_s`; return False at once if that pause is too long.
 
-        Many failures end at once. So before the second attempt, the suite obeys only the hints of rate limits.
+        Many failures are very short. So before the second attempt, the suite obeys only the hints of rate limits.
         """
         builds = left[0].is_a("IndexNotReady")
         heeded = [reply for reply in left if usual_s > PAUSES_S[0] or reply.is_a("ResourceExhausted")]

@@ -29,7 +29,7 @@ NO_ARGUMENTS = "COM-WIRE-7"
 """The requirement that `args` of the wrong type is refused with BAD_REQUEST."""
 
 PLAIN = ("COM-CAP-6", "COM-DEADLINE-6")
-"""The requirements that a plain call works, also with an ample deadline. No plainer cause is sought."""
+"""The requirements that a plain call works, also with an ample deadline. Their violations have no plainer cause."""
 
 Own = TypeVar("Own", bound=Subject)
 T = TypeVar("T")
@@ -88,7 +88,7 @@ class RootCauses(Generic[Own]):
         self._tried: dict[str, Blocked | None] = {}
 
     def _find_once(self, find: Callable[[], Iterator[T]]) -> tuple[T, ...]:
-        """Return the causes that `find` yields. It is called once; until it has ended, the result is empty."""
+        """Return the causes that `find` yields. `find` is called once; until it has ended, the result is empty."""
         if find.__name__ not in self._found:
             self._found[find.__name__] = ()
             with inputs.fact_scope(f"{self.subject.component} {find.__name__}"):
@@ -155,7 +155,7 @@ class RootCauses(Generic[Own]):
         return self._tried[name]
 
     def _failing_features(self, exchange: Exchange) -> Iterator[Blocked]:
-        """Yield a finding for each feature of a failed request if a plain request with it gets the same error."""
+        """Yield a finding for each feature of a failed request that gives a plain request the same error."""
         if not isinstance(exchange.request, Mapping) or not _is_error(exchange):
             return
         for number, feature in enumerate(self.features()):

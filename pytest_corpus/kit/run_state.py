@@ -30,7 +30,7 @@ MIN_NAMESPACES = 3
 """The number of namespaces that a worker needs, because some tests compare this many."""
 
 MOST_REPETITIONS = 1_000
-"""The most times that each test can run."""
+"""The largest number of times that each test can run."""
 
 MOST_IN_FLIGHT = 64
 """The largest number of tests that can run concurrently."""
@@ -170,7 +170,7 @@ class Shared:
         return fact
 
     def distrust(self) -> bool:
-        """Forget the facts of other processes, and from now on find out every fact here; False if there were none."""
+        """Forget the facts of other processes, and find out later facts here; return False if nothing was forgotten."""
         handed, self.handed, self.common = self.handed, None, CommonFacts()
         for forget in handed or ():
             forget()

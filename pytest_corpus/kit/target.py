@@ -20,7 +20,7 @@ from pytest_corpus.spec.transports import TRANSPORT_GROUPS
 CAPABILITIES = "COM-CAP-1"
 
 FOUNDATIONS = ("COM-WIRE-1", "COM-WIRE-2", "COM-WIRE-3", CAPABILITIES)
-"""The requirements that can be decided if capabilities do not answer, besides the requirements on transports."""
+"""These requirements, and those on transports, can be decided even if capabilities do not answer."""
 
 
 class Auditor:
@@ -44,7 +44,7 @@ class Auditor:
 
 
 class Target:
-    """The subject of the tests, with steps before and after each test; by default it makes no calls."""
+    """The subject of the tests, with steps before and after each test. By default, these steps make no calls."""
 
     auditor: Auditor
 
@@ -65,7 +65,7 @@ class Target:
 
     @property
     def disturbance_count(self) -> int:
-        """The number of transient failures so far, with those in the answers of the current test."""
+        """The number of transient failures so far, including the failures in the current test."""
         return 0
 
     @property

@@ -11,7 +11,7 @@ from typing import TypeVar
 from pytest_corpus.adapter import inputs
 
 STEM = "@"
-"""The placeholder in a word for a text that is unique in a run."""
+"""The placeholder in a word. A text that is unique in a run replaces the placeholder."""
 
 INJECTIONS: Mapping[str, str] = {
     "expression": '@x" or "a" == "a',
@@ -79,7 +79,7 @@ CONTROLS = ("newline", "tab", "nul")
 """The kinds with a control character; a store that refuses these may accept all others."""
 
 AT_ENDS = ("leading_blank", "trailing_blank")
-"""The kinds that a text of several words begins and ends with."""
+"""The kinds of the first and the last word in a text of several words."""
 
 SIMILAR: Mapping[str, str] = {
     "letter_case": "@A",

@@ -42,7 +42,7 @@ ENDS = {
     "no_stream": "an async iterator of frames",
     "endless": "an end of the stream",
 }
-"""By the kind of a call's fault: the end that the call should have had, in words."""
+"""Maps the kind of a call's fault to the end that the call should have had, in words."""
 
 
 class ComponentAuditor(Auditor):

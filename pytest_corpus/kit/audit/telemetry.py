@@ -93,7 +93,7 @@ def must_observe(exchange: Exchange, component: str) -> bool:
 
 
 def is_hidden_failure(exchange: Exchange) -> bool:
-    """True if the provider failed but the answer is a success. Other tests report this, but not for `health`."""
+    """True if the provider failed but the answer is a success. Other tests report this, except for `health`."""
     if not any(kind.startswith("provider text") for kind in exchange.secrets):
         return False
     return failure_of(exchange) is None

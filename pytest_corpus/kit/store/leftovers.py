@@ -29,7 +29,7 @@ EARLIEST, AHEAD_S = 1_767_225_600.0, 86_400.0
 RANDOM_DIGITS, TIME_DIGITS = 4, 6
 
 TIDY_S = 20.0
-"""The seconds that cleaning up a component may take. Data that is left then is reported."""
+"""The seconds that cleaning up a component may take. Data that is left after this time is reported."""
 
 MOST_BYTES, MOST_NAMES = 64 * 2**20, 1_000_000
 """The largest number of bytes, and of values such as names, in the file of a run."""

@@ -64,7 +64,7 @@ class SettleTime:
         in_order: True if a write finds the data of the previous write, although no read shows the data yet.
         rechecked: True if the delay was measured again after a violation.
         written: by place, the time of the last write on the monotonic clock.
-        applied: like `written`, without refused writes. A later write waits for these only; a read waits for `written`.
+        applied: like `written`, without refused writes. Writes wait for these writes, reads wait for all in `written`.
     """
 
     seconds: float | None = None

@@ -221,7 +221,7 @@ class Store:
         """Delete all remaining data, as far as time allows."""
 
     def note_planned_writes(self, request: Any) -> list[Thing]:
-        """Note the things that a request may write, before it is sent; return the things that were not known."""
+        """Before a request is sent, note the things that it may write; return the things that were not known."""
         writes = {} if self._subject.outages.lasting else self._things_written(request)
         for thing in writes:
             if not self.written.is_there(thing):
@@ -250,7 +250,7 @@ class Store:
         self.written.forget(things)
 
     def delete(self, place: Place, names: list[str]) -> Reply:
-        """Delete things of one place in one request. During a lasting outage the request is sent once."""
+        """Delete things of one place in one request. During a lasting outage, the request is not repeated."""
         subject, request = self._subject, deletion_request(place, names)
         if subject.outages.lasting:
             reply = Reply(subject.client.send(request, subject.component))

@@ -27,10 +27,10 @@ BAD = ("first", "middle", "last", "two", "all", "equal")
 """The positions of the texts that are too long."""
 
 MANY_TEXTS = 1_500
-"""Far more than a small limit, but few enough to send."""
+"""The size of a batch that far exceeds a small limit, but is not too large to send."""
 
 SMALL, PAGES = 8, 20
-"""The size of a batch that exceeds any small limit, but is not too large to send."""
+"""A test sends `PAGES` texts, or as many as the limit allows. With `SMALL` texts or fewer, it decides nothing."""
 
 
 @core("EMB-BATCH-1")

@@ -145,7 +145,7 @@ def test_a_text_is_cut_between_characters(embedding: Embedding, start: str) -> N
 
 @pytest.mark.requirement("EMB-TRUNC-15")
 def test_a_text_is_cut_at_its_end(embedding: Embedding) -> None:
-    """Truncation keeps the beginning of a text, so the vector does not depend on its end."""
+    """Truncation keeps the beginning of a text, so the vector does not depend on the end of the text."""
     truncation.require_truncation(embedding)
     text = truncation.too_long_text(embedding, "twice")
     reply = embedding.embed_once(text, truncate=True)

@@ -28,13 +28,13 @@ BEGUN = {
     **dict.fromkeys(("last_message", "shorter", "order"), "turns"),
     **dict.fromkeys(("name", "letter_case", "spaces"), "one"),
 }
-"""By kind of similar conversation: the name of the conversation that is cached first. Several kinds share one."""
+"""Maps a kind of similar conversation to the name of the conversation that is cached first."""
 
 ALIKE = (*BEGUN, "joined", "role", "far_end", "normal_form")
 """All kinds of similar conversations."""
 
 CUT = 3
-"""A text counts as cut off if, without `max_tokens`, the text has at least this many times its length."""
+"""A text counts as cut off if a text without `max_tokens` is at least this many times as long."""
 
 ROOM = 64
 """A `max_tokens` that a short answer does not use up."""
@@ -251,7 +251,7 @@ def test_other_messages_are_another_request(llm: LLM) -> None:
     ("operation", "kind"), [*(("complete", kind) for kind in ALIKE), ("stream", "last_message"), ("stream", "role")]
 )
 def test_messages_that_resemble_each_other_are_other_messages(llm: LLM, operation: str, kind: str) -> None:
-    """Messages that differ from cached ones in a letter, an end, the order or a role get their own answer."""
+    """Messages get their own answer if they differ from cached ones only in a letter, the end, the order or a role."""
     begun = BEGUN.get(kind)
     text = cached(llm, ("prompt", begun, operation), llm.unique) if begun else llm.unique()
     one, other = completions.similar_conversations(llm, text, kind)
@@ -325,7 +325,7 @@ def test_a_sampled_completion_is_not_cached(llm: LLM, operation: str) -> None:
 @pytest.mark.requirement("COM-CACHE-1")
 @pytest.mark.parametrize("operation", ["complete", "stream"])
 def test_a_cached_answer_stays_with_its_tenant(llm: LLM, operation: str) -> None:
-    """If a tenant with a similar name sends the same request, it is not answered from the cache."""
+    """The same request of a tenant with a similar name is not answered from the cache."""
     args = {**completions.cold_arguments(llm, operation), "messages": [user_message(llm.unique())]}
     for number in (0, 1) if operation == "complete" else (2,):
         completions.expect_own_answer(llm, args, args, *similar_tenant_contexts(llm, number), operation=operation)

@@ -37,7 +37,7 @@ def test_a_count_is_what_a_prompt_is_charged(llm: LLM) -> None:
 
 @pytest.mark.requirement("LLM-TOKENS-9")
 def test_a_count_is_what_a_completion_is_charged(llm: LLM) -> None:
-    """`usage.completion_tokens` is not far below the count of the text; hidden reasoning may add to it."""
+    """`usage.completion_tokens` is not far below the count of the text. Hidden reasoning may increase the usage."""
     llm.require("count_tokens", "complete")
     reply = long_completion(llm)
     llm.require_fit(reply)
@@ -63,7 +63,7 @@ def long_text(llm: LLM) -> str:
 def prompt_tokens(llm: LLM, text: str) -> int:
     """Return the prompt tokens that a completion reports for this text.
 
-    Raises Blocked if the completion reports no count, which another requirement judges.
+    Raises Blocked if the completion reports no count. Another requirement reports this.
     """
     reply = llm.complete(messages=[user_message(text)])
     result = expect.success(reply, "a completion")

@@ -323,7 +323,7 @@ def tool_calls_of(llm: LLM, *, asked: bool = False, **changed: Any) -> list[Any]
     """Return the tool calls in the answer to a request that requires a tool call.
 
     Args:
-        asked: True if a SHOULD demands that an unclaimed `tool_choice` is obeyed, too (R72).
+        asked: True for a SHOULD, which demands that `tool_choice` is obeyed even if it is not claimed (R72).
     """
     require_tools(llm)
     expect.applicable(llm.settings.edition != "1.0.0", "edition 1.0.0 has no place for tool calls in a completion")

@@ -76,7 +76,7 @@ def test_a_value_within_its_range_is_accepted(llm: LLM, operation: str, name: st
 
 
 def value_in_range(llm: LLM, name: str, where: str) -> float | None:
-    """Return an allowed value of a parameter; None if an integer (`whole`) is wanted and none is allowed."""
+    """Return an allowed value of a parameter; None if an integer (`whole`) is wanted, but no integer is allowed."""
     low, high = llm.range_of(name)
     low = 0.05 if name == "top_p" and low <= 0 else low
     value = {"low": low, "middle": (low + high) / 2, "high": high, "whole": int(high)}[where]
@@ -157,7 +157,7 @@ def test_what_may_be_ignored_is_checked(llm: LLM, operation: str, name: str, val
 
 @pytest.mark.requirement("LLM-SAMPLING-9")
 def test_stop_sequences_end_a_completion(llm: LLM) -> None:
-    """A text does not contain its stop sequence, even if other unusual stop sequences are given."""
+    """A text does not contain its stop sequence, even if more (unusual) stop sequences are given."""
     llm.require("complete")
     expect.applicable(llm.accepts_argument("stop_sequences"), "stop_sequences are refused permanently")
     args = llm.requests.long("complete")

@@ -57,7 +57,7 @@ class EmbeddingPrerequisites(Prerequisites):
 
 
 class EmbeddingFaults(ProviderFaults):
-    """Plans faults at the provider, but not for batches. A batch may report a failure for each item instead (R14)."""
+    """Plans faults at the provider, but not for batches: a batch may report a failure for each item (R14)."""
 
     def backed_operations(self, *, streaming: bool) -> list[str]:
         """Return the operations that call the provider, except `embed_batch`."""

@@ -14,7 +14,7 @@ LAST_BASIC = "\uffff"
 
 
 class EmbeddingRootCauses(RootCauses[Embedding]):
-    """The basic requirements of the embedding component. A failure with a plain emoji explains other failures."""
+    """The common root causes, and one more: a failure of a plain emoji explains failures of texts with emoji."""
 
     def features(self) -> Iterator[Feature]:
         yield from super().features()

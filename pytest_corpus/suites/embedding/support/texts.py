@@ -22,7 +22,7 @@ MOST_LENGTH = 100_000
 """A longer text is not sent in a test of the limit."""
 
 CHARACTERS_IN_A_TOKEN = 8
-"""A text with this many characters for each token of a limit certainly exceeds it (R120)."""
+"""A text with this many characters for each token of a limit certainly exceeds the limit (R120)."""
 
 ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789"
 

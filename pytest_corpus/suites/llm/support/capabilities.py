@@ -165,7 +165,7 @@ class LLMCapabilities(ContextWindows):
         return BRIEF + 1 if self.usual_limit else self.limit(BRIEF // 2, operation)
 
     def limit(self, tokens: int, operation: str = "complete") -> int:
-        """Return a `max_tokens` that the adapter accepts, if possible this one (R117)."""
+        """Return a `max_tokens` that the adapter accepts: `tokens` if possible, else another number (R117)."""
         if (
             tokens > BRIEF
             and self.usual_limit

@@ -62,7 +62,7 @@ UNKNOWN_ARGUMENT: dict[str, Any] = {"vendor_hint": {"a": 1}}
 """An argument that no document defines."""
 
 AHEAD_MS = 20_000
-"""A deadline that the adapter must pass on leaves at least this much time. This is longer than an adapter's own limit
+"""The least time left in a deadline that the adapter must pass on. This time is longer than an adapter's own limit
 for its provider, so the test finds an adapter that replaces the deadline by its limit."""
 
 LONGEST: dict[str, Any] = {
@@ -83,7 +83,7 @@ ENDS = ("finished", "refused", "expired", "failed")
 """The ways in which a stream can end."""
 
 REFUSED_BY = {"missing_args": "COM-WIRE-6", "expired": "COM-DEADLINE-1", "wrong_context": "COM-CTX-2"}
-"""By the mistake in a bad request: the requirement that such a request is refused."""
+"""Maps the mistake in a bad request to the requirement that such a request is refused."""
 
 
 class TestContext:
@@ -357,7 +357,7 @@ def new_deadline() -> int:
 
 @remembered_by_all
 def call_with_ample_deadline(subject: Subject, name: str) -> Reply | StreamReply:
-    """Send a request with an hour left and a full context; if it fails, with only the deadline. Return the answer."""
+    """Send a request with a full context and an hour left. If it fails, send it with only the deadline."""
     full = call_in_full_context(subject, name)[0]
     return subject.invoke(name, ctx={"deadline_ms": deadline_in(HOUR_MS)}) if full.is_error else full
 

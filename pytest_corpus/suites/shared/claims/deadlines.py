@@ -293,7 +293,7 @@ def call_with_hanging_provider(
 
 
 def expect_retries_in_time(subject: Subject, name: str) -> None:
-    """Check that a call with a provider that never answers ends in time even if the adapter retries."""
+    """Check that a call ends in time if its provider never answers, even with retries."""
 
     def attempt(instance: Subject) -> Reply | StreamReply:
         plan, args = instance.faults.plan("hang", name), instance.requests.distinct(name)

@@ -264,7 +264,7 @@ def unique_ids() -> dict[str, Any]:
 
 
 def expect_recovery(subject: Subject, name: str, kind: str) -> None:
-    """Check that the next request after a provider failure works; if the error is retryable, it is the same request."""
+    """Check that the request after a provider failure works: the same one after a retryable error, else a new one."""
     same = subject.requests.distinct(name)
     retryable = TAXONOMY[str(BY_KIND[kind].canonical)].retry == "yes"
 
@@ -375,7 +375,7 @@ def stream_with_fault(subject: Subject, kind: str, at_chunk: int | None, **optio
         if ended and stream.is_finished:
             wanted = "an error, because the provider's stream ended without its last event"
             raise Violation(wanted, "a successful end").attach_exchanges(stream.exchange)
-        expect.applicable(not stream.is_finished, "the stream has fewer chunks, or goes on after the failure")
+        expect.applicable(not stream.is_finished, "the stream has too few chunks, or goes on after the failure")
         return stream
 
     return try_with_fault(subject, attempt, lambda stream: stream.is_a(*subject.faults.error_classes(kind)))[1]

@@ -41,7 +41,7 @@ SHORTER = 0.9
 """A reported duration may be this fraction of the provider's delay, but not less (R116)."""
 
 DEADLINES, MOST_BUCKETS = 50, 20
-"""The number of deadlines between a second and a minute, and the most buckets that they may fall into (R66)."""
+"""The number of deadlines between a second and a minute, and the largest number of their buckets (R66)."""
 
 IDENTICAL, MOST_IDENTICAL = 3, 5
 """The number of identical calls that are compared; and the larger number if a label differs in each of these calls."""
@@ -77,7 +77,7 @@ class TestLabels:
 
     @pytest.mark.requirement("COM-ENV-7")
     def test_a_long_call_takes_time(self, subject: Subject) -> None:
-        """If the provider is slow, not every answer reports a duration of 0."""
+        """If the provider is slow, a duration of 0 in every answer is wrong."""
         expect.check(not is_always_zero(subject), "the time of the call", "0 in every answer", "ms")
 
     @pytest.mark.requirement("COM-OBS-26")

@@ -135,7 +135,7 @@ def provider_ops_of(subject: Subject, name: str) -> tuple[str, ...]:
 def reason_not_assessed(subject: Subject, fact: str) -> NotAssessed:
     """Return the reason why the suite cannot decide if an adapter passes this context member on.
 
-    It applies if the suite has seen no value of the member at the provider.
+    The reason applies if the suite has seen no value of the member at the provider.
 
     Raises:
         Undecided: the provider is reached through a tunnel, which cannot see the member.

@@ -134,7 +134,7 @@ class TestAnswerReplays:
 
     @pytest.mark.requirement("COM-IDEM-7")
     def test_a_request_that_is_sent_twice_at_once_is_carried_out_once(self, subject: Subject) -> None:
-        """If a request is sent twice at once under one key, the provider is called once, and both get its answer."""
+        """If a request is sent twice at once under one key, the provider is called once, and the results are equal."""
         subject.require(subject.principal)
         for name in subject.working_operations(name for name in ANSWERING if name in subject.operations()):
             request = subject.envelope(name, subject.requests.distinct(name), new_key_context(**new_tenant_context()))
@@ -176,7 +176,7 @@ def expect_one_result(subject: Subject, request: dict[str, Any]) -> None:
 
 
 def require_countable_calls(subject: Subject) -> None:
-    """Raise NotAssessed behind a tunnel, because it cannot distinguish calls that do the work from lookups of a key."""
+    """Raise NotAssessed behind a tunnel. A tunnel cannot distinguish calls that do the work from lookups of a key."""
     expect.assessable(not subject.faults.is_tunnelled, Obstacle.TUNNEL_IS_BLIND)
 
 

@@ -90,7 +90,7 @@ class TokenCounter(Subject):
         raise NotImplementedError
 
     def require_fit(self, reply: Reply | StreamReply) -> None:
-        """Raise if a request may have been refused because of a tiny limit."""
+        """Raise Undecided if a request may have been refused because of a tiny limit."""
         raise NotImplementedError
 
     def ask_count(self, text: str, **changed: Any) -> Reply:
@@ -143,7 +143,7 @@ class ListedModels(TokenCounter):
     def models_able_to(self, name: str) -> list[str]:
         """Return the listed models that offer an operation, but at most as many as the tests try.
 
-        Raises Undecided if there are no such models, or if a model does not work, which another requirement reports.
+        Raises Undecided if there are none, or if one of them does not work; another requirement reports the failure.
         """
         raise NotImplementedError
 

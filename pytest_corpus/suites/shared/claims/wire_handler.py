@@ -201,7 +201,7 @@ class TestWireHandler:
 
     @pytest.mark.requirement("COM-WIRE-14")
     def test_any_read_may_be_the_first_call(self, subject: Subject) -> None:
-        """Each operation that only reads works as the first call of an instance, or reports missing data."""
+        """Each read-only operation works as the first call of an instance, or reports missing data."""
         if subject.client.remote is not None:
             raise NotApplicable("the adapter runs outside this process, and a test does not start a new one")
         for name in subject.operations(streaming=False):
@@ -258,7 +258,7 @@ class TestWireHandler:
     @pytest.mark.requirement("COM-NUM-1")
     @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf], ids=["nan", "infinity", "minus_infinity"])
     def test_numbers_that_are_not_finite_are_refused(self, subject: Subject, number: float) -> None:
-        """Numeric arguments refuse NaN and infinities. Infinities go only to every fourth one, to save calls."""
+        """Numeric arguments refuse NaN and infinities. To save calls, only every fourth one gets infinities."""
         subject.require(subject.principal)
         requests = [each for each in subject.requests.with_number(number) if subject.works(each.op)]
         if math.isinf(number):

@@ -178,7 +178,7 @@ def expect_own_vectors(
     own: Mapping[str, Vector],
     reply: Reply | StreamReply,
 ) -> None:
-    """Check that each text has its own vector: no vector of another text is nearer, and no vector is far off.
+    """Check that each vector is nearest to the vector of its own text embedded alone, and not unusually far from it.
 
     Args:
         reply: the answer that contains the embeddings.

@@ -22,7 +22,7 @@ from pytest_corpus.suites.embedding.support.texts import FILLER
 from pytest_corpus.suites.shared.contexts import new_key_context, new_tenant_context
 
 CACHED = {"normalize": "EMB-CACHE-3", "model": "EMB-CACHE-2", "truncate": "EMB-CACHE-4"}
-"""By argument, the requirement that a cache violates if it ignores this argument. Other arguments: EMB-CACHE-1."""
+"""Maps an argument to the requirement that a cache violates if it ignores the argument; for others EMB-CACHE-1."""
 
 CACHES = ("EMB-CACHE-1", *CACHED.values())
 
@@ -321,7 +321,7 @@ def send_fallback_batch(embedding: Embedding) -> tuple[dict[str, Any], Reply]:
 
 
 def new_texts(embedding: Embedding, texts: list[str]) -> list[str]:
-    """Return texts that no cache contains, because a remote adapter keeps the cache of earlier instances."""
+    """Return texts that are in no cache. A remote adapter keeps its cache, so there each text gets a new first word."""
     if embedding.client.remote is None or embedding.has_small_limit:
         return texts
     return [embedding.cut_to_limit(f"{embedding.unique()} {text}") for text in texts]

@@ -41,7 +41,7 @@ def similar_conversations(llm: LLM, text: str, kind: str) -> tuple[list[dict[str
 
 
 def takes_conversations(llm: LLM) -> bool:
-    """True unless capabilities deny roles; an adapter without roles may refuse several messages."""
+    """False if capabilities deny roles. Then the adapter may refuse several messages."""
     return llm.capabilities.flag("supports_roles") is not False
 
 
@@ -78,7 +78,7 @@ that the user speaks last."""
 
 
 def requests_beyond_window(llm: LLM, where: str) -> list[dict[str, Any]]:
-    """Return requests whose prompt exceeds the window: by one message, by all together, or for other models."""
+    """Return requests whose prompt exceeds the window of the plain model or of other models; `where` names the case."""
     text = llm.too_long_text()
     if where == "system_message":
         expect.applicable(llm.accepts_argument("system_message"), "system_message is not offered")
@@ -237,7 +237,7 @@ def expect_own_answer(
         shares_first: True if another test made the first request, so it is not made again.
 
     Raises:
-        NotApplicable: a request is refused permanently, and `binding` is false: an LLM may refuse it (R53, R117).
+        NotApplicable: `binding` is false, and a request is refused permanently, as an LLM may do (R53, R117).
     """
     llm.faults.provider_op(operation)
     if llm.has_small_limit:
