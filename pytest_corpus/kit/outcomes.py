@@ -169,7 +169,7 @@ class Violation(AssertionError):
 
 
 Violations = Iterator[tuple[str, Violation]]
-"""Violations that are being found, each after the id of the requirement that it breaks."""
+"""Yields pairs: the id of a requirement, and a violation of this requirement."""
 
 
 class UnexpectedSuccess(Violation):

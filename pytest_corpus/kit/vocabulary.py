@@ -110,7 +110,7 @@ FEW = 3
 """The number of words that are tried alone if a store refuses many together."""
 
 MOST_HALVES = 7
-"""The number of parts that are tried if a store refuses all together: the whole, its halves and their halves."""
+"""The number of parts that are tried if a store refuses all words together: the whole, two halves, four quarters."""
 
 Word = tuple[str, str]
 """A kind and its word."""

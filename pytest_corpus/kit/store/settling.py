@@ -218,7 +218,7 @@ class Settling:
             self._wait_for_places(frozenset(), self.known.written)
 
     def find_settle_time(self) -> float:
-        """Return the settle time in seconds. It is measured if it is neither known nor given."""
+        """Return the settle time in seconds. If it is not known and not given, it is measured."""
         with finding_out(id(self.known)):
             if self.known.seconds is None:
                 self.known.seconds = self._given

@@ -314,7 +314,7 @@ def require_tools_of(llm: LLM, operation: str) -> None:
 
 
 def require_tool_use(llm: LLM, claimed: bool | None) -> None:
-    """Raise NotApplicable if tools are neither claimed nor called; an adapter may ignore an unknown argument."""
+    """Raise NotApplicable if no tools are claimed and none is called. An adapter may ignore an unknown argument."""
     require_tools(llm)
     expect.applicable(claimed is not None or tool_calls_of(llm), "tools are not claimed, and the model calls no tool")
 

@@ -34,7 +34,7 @@ def test_each_answer_is_an_id_and_a_frame(subject: Subject) -> None:
 
 @core("TRA-MSG-2")
 def test_each_message_holds_one_frame(subject: Subject) -> None:
-    """`frame` is one JSON object: neither a list of frames nor JSON inside a string."""
+    """`frame` is one JSON object, not a list of frames, and not JSON inside a string."""
     for seen in exchanges.plain_exchanges(subject):
         with exchanges.show_in_findings(seen):
             for number, body in messages(seen, objects_only=True):

@@ -43,7 +43,7 @@ AGO_MS = {"a_moment_ago": 200, "a_second_ago": 1_000, "a_day_ago": 86_400_000}
 """The time since an expired deadline passed."""
 
 AS_FLOAT = AGO_MS["a_second_ago"]
-"""The age of the expired deadline that is sent as a float, such as 5.0. Its value is still a whole number (R49)."""
+"""The age of the expired deadline that is sent as a float with a whole value, such as 5.0 (R49)."""
 
 RETRIED_MS = 1_300
 """The budget of a call. An adapter that doubles it, or renews it for each retry, ends more than a second too late."""
@@ -238,7 +238,7 @@ def select_with_deadline(subject: Subject, names: list[str]) -> list[str]:
 
 
 def require_deadline_support(subject: Subject, name: str, reply: Reply | StreamReply) -> None:
-    """Check that the operation refuses an expired call; otherwise another requirement reports the failure."""
+    """Check that the operation refuses an expired call. Another requirement reports a call that is not refused."""
     with expect.resting_on("COM-DEADLINE-3" if subject.operation(name).streaming else "COM-DEADLINE-1"):
         expect.refusal(reply, "DeadlineExceeded", claim=f"an expired {name} to be an error of class DeadlineExceeded")
         frames = len(reply.bodies) if isinstance(reply, StreamReply) else 1

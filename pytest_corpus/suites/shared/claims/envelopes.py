@@ -198,8 +198,8 @@ class TestStreaming:
     def test_streams_at_the_same_time_do_not_disturb_each_other(self, subject: Subject) -> None:
         """Two concurrent streams do not show each other's content.
 
-        A model may answer differently each time (R36), so different content alone is not a finding. Nor is content of
-        the other stream, unless each stream has the same content again when it is alone.
+        A model may answer differently each time (R36), so different content is not a finding. Content of the other
+        stream is a finding only if each stream, sent alone once more, has the same content as before.
         """
         name = subject.principal_stream
         subject.require(name)

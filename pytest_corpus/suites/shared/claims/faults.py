@@ -306,7 +306,7 @@ def new_failed_instance(subject: Subject, name: str) -> Subject:
 def is_broken(subject: Subject, fresh: Subject, name: str) -> bool:
     """True if the next call of an instance fails and the following call works at once.
 
-    Neither a circuit breaker nor an unavailable provider (R114) behaves in this way.
+    A circuit breaker or an unavailable provider (R114) does not behave in this way.
     """
     if fresh.client is subject.client:
         return False
@@ -382,7 +382,7 @@ def stream_with_fault(subject: Subject, kind: str, at_chunk: int | None, **optio
 
 
 def require_class(subject: Subject, reply: Reply | StreamReply, kind: str, requirement: str) -> None:
-    """Check that a failure became an error of its class; otherwise `requirement` reports the failure."""
+    """Check that a failure became an error of the right class. `requirement` reports any other answer."""
     if isinstance(reply, Reply) and reply.failed_items:
         raise NotApplicable("a failure of the provider is reported for each item")
     with expect.resting_on(requirement):
@@ -391,7 +391,7 @@ def require_class(subject: Subject, reply: Reply | StreamReply, kind: str, requi
 
 
 def require_stream_class(subject: Subject, stream: Reply | StreamReply, kind: str) -> None:
-    """Check that a failure in a stream has its class. If unary calls have a wrong class too, that blocks the test."""
+    """Check that a failure in a stream has the right class. If unary calls have a wrong class too, block the test."""
     if not stream.is_a(*subject.faults.error_classes(kind)):
         require_class(subject, answer_to_fault(subject, subject.principal, kind), kind, requirement_of(kind))
     require_class(subject, stream, kind, "COM-FAULT-9")
