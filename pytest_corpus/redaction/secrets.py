@@ -61,7 +61,7 @@ VARIABLE: Final = re.compile(rf"(?!(?:OLD)?PWD$)(?=.*(?:{_NAMED}))", re.IGNORECA
 """The name of a variable with a secret; PWD is excluded, because it is the working directory."""
 
 NAME: Final = re.compile(rf"(?!(?:{_BEGINNINGS})_)[a-z]{{1,16}}(?:_[a-z]{{1,16}})*")
-"""A name that is not a secret."""
+"""A pattern of names that are not secrets."""
 
 _COUNT: Final = re.compile(r"token(?:s|izers)(?:_|$)", re.IGNORECASE)
 _SETTING: Final = re.compile(r"\d{1,7}")
@@ -71,13 +71,13 @@ _SHELL_WORDS: Final = re.compile(r"""(?:'[^']*'|"[^"]*"|[^\s'"]|['"])+""")
 
 
 def redact(text: str) -> str:
-    """Replace the words of a text that look like a credential by stars."""
+    """Mask the words of a text that look like credentials."""
     text = SENTENCE.sub(STARS, text)
     return _WORDS.sub(lambda found: STARS if WORD.search(found[0]) else found[0], text)
 
 
 def redact_command(command: str) -> str:
-    """Replace credentials in a command by stars: words that look like a secret, and values of options for secrets."""
+    """Mask credentials in a command: words that look like a secret, and values of options for secrets."""
     hides_next = False
 
     def redact_word(found: re.Match[str]) -> str:
@@ -135,7 +135,7 @@ def mask_secrets(text: str, secrets: Iterable[str]) -> str:
 
 
 def _mask_parts(text: str, secret: str) -> str:
-    """Replace the parts of a text that also occur in a long secret by stars."""
+    """Mask the parts of a text that also occur in a long secret."""
     grams = {secret[at : at + GRAM] for at in range(len(secret) - GRAM + 1)}
     kept: list[str] = []
     at, covered = 0, 0

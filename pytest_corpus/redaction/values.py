@@ -120,7 +120,7 @@ def _is_name(key: str) -> bool:
 def list_keys(what: str, found: Iterable[object]) -> str:
     """List keys that an adapter chose: show keys that look like names, and count the others.
 
-    `what` is the noun before them, such as "the key".
+    `what` is the noun before the keys, such as "the key".
     """
     every = list(found)
     named = sorted({key for key in every if isinstance(key, str) and _is_name(key)})[:8]

@@ -95,7 +95,7 @@ class ReferenceAdapter(Admission, FaultMapping, Telemetry):
             self.load.release(call)
 
     def admit(self, call: Call, envelope: Mapping[str, Any]) -> None:
-        """Check the members that all requests share. `ctx` comes first, so that a refusal has its metric labels."""
+        """Check the members that all requests share: `ctx` first, so that the metrics of a refusal have its labels."""
         if not isinstance(envelope, Mapping):
             raise invalid("request", "WRONG_TYPE", "must be an object")
         call.operation = self.find_operation(envelope.get("op"))

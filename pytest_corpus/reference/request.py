@@ -188,7 +188,7 @@ class Admission:
         return hmac.new(self.tenant_salt, content, hashlib.sha256).hexdigest()[:32]
 
     def route(self, call: Call) -> None:
-        """Set the operation of a call. Refuse one that is unknown, not offered, or of the other entry point."""
+        """Set the operation of a call; refuse it if it is unknown, not offered, or of the other entry point."""
         if call.operation is None:
             raise AdapterError("NotSupported", "The operation is not known")
         if call.operation.streaming != call.streaming:

@@ -102,4 +102,4 @@ ALTERNATIVES = {
     "vector.query": Alternative("vector", "text"),
     "vector.batch_query": Alternative("vector", "text", ("queries", "*")),
 }
-"""The accepted alternatives by operation; `llm.stream` and `vector.batch_query` follow from similar operations."""
+"""The alternatives by operation; those of `llm.stream` and `vector.batch_query` are analogous to SCHEMA 6.3."""

@@ -31,13 +31,13 @@ ROUNDED_NUMBERS = re.compile(r"\b(float|fp) ?32\b|\b32 ?bits?\b|\bsingle precisi
 """Matches a key or value, in lower-case words, which says that numbers have less precision than a double (R128)."""
 
 DEFAULT_METRIC = ("metric", "default")
-"""Words in a key for the default metric of namespaces (B)."""
+"""Words in the key for the default metric of namespaces (SPECIFICATION B)."""
 
 SAMPLING_RANGES = {name: f"{name}_range" for name in ("temperature", "top_p", "frequency_penalty", "presence_penalty")}
-"""For each sampling parameter, the key of its range in `sampling` (8.4 has the first two; R117)."""
+"""For each sampling parameter, the key of its range in `sampling` (SPECIFICATION 8.4 has the first two; R117)."""
 
 RANGED = ("LLM-CAP-2", "LLM-SAMPLING-6", "LLM-SAMPLING-10")
-"""The requirements that depend on these ranges."""
+"""The requirements that depend on `SAMPLING_RANGES`."""
 
 REQUIRED = ("server", "version", "protocol")
 """Keys that every capabilities result carries (SPECIFICATION 6.2; R22)."""

@@ -1,9 +1,9 @@
 """Probe queries: the queries that the suite sends to graphs, in each known query language (SPECIFICATION 7.4; R33).
 
 Each purpose has several spellings of one query, the most usual first; the suite uses the first one that an adapter
-accepts. They ask for nodes of the label `CorpusNode` with the properties `corpus_key`, `corpus_group`, `corpus_rank`
-and `corpus_value`, and for edges of the label `CORPUS_LINK`; parameters are `wanted`, `group` and `rank`. In the
-records of an answer, only the values of `corpus_value` matter; they may have any name.
+accepts. The queries ask for nodes of the label `CorpusNode` with the properties `corpus_key`, `corpus_group`,
+`corpus_rank` and `corpus_value`, and for edges of the label `CORPUS_LINK`; parameters are `wanted`, `group` and `rank`.
+In the records of an answer, only the values of `corpus_value` matter; their keys may have any name.
 
 A user overrides or adds a language with a JSON file, ``--corpus-dialects=FILE``: `{language: {purpose: text}}`. A list
 of texts may stand in place of one text.

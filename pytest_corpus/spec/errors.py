@@ -170,7 +170,7 @@ class FaultKind:
     """A behaviour that the suite plans for the provider, usually a failure.
 
     Attributes:
-        http_status: None if the provider raises an unclassified error or none.
+        http_status: None if the provider raises no error or an unclassified one.
         canonical: the class that the adapter must report; None if the provider does not fail.
         passes_retry_after: True if the adapter must pass the provider's `retry_after_ms` on (ERRORS 8; SPECIFICATION
             12.4).

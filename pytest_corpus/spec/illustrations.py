@@ -28,7 +28,7 @@ GRA-TXN transaction
 """
 
 BY_CHAPTER: Mapping[str, str] = dict(row.split() for row in re.split("[,\n]", _CHAPTERS.strip()))
-"""The operation for the requirements of a chapter, if it is not the typical one of the component."""
+"""The operation for the requirements of a chapter, if it differs from the component's operation in `PLAIN`."""
 
 STREAMS: Mapping[str, str] = {
     "llm": "llm.stream",

@@ -241,7 +241,7 @@ def obstacle_of(reason: str) -> Obstacle | None:
 
 
 def remedy_for(reason: str) -> str:
-    """Return what would make a requirement assessable; empty if the reason already says it."""
+    """Return the advice that makes a requirement assessable; empty if the reason already contains it."""
     known = obstacle_of(reason)
     return AGAIN if known is None else known.remedy
 

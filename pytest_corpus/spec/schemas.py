@@ -104,7 +104,7 @@ SHARED: dict[str, dict[tuple[str, ...], str]] = {
 }
 """The schemas of each folder except the schemas of operations, grouped by the editions that have files for them.
 
-Names are written without the component; in the folder ``common`` they have none.
+Names are written without the component; names in the folder ``common`` have no component.
 """
 
 

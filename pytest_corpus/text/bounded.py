@@ -236,7 +236,7 @@ def _pieces(path: Path, file: BinaryIO, most: int, take: Callable[[bytes], objec
 
 
 def _unpack(path: Path, packed: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the content of a gzip file with one member, as the suite writes it."""
+    """Yield the content of a gzip file that has exactly one member; the suite writes no other gzip files."""
     engine = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
     try:
         for piece in packed:

@@ -122,7 +122,7 @@ _LEVELS_AROUND = (
 
 
 def _has_every_key(text: bytes, written: bytes) -> bool:
-    """True if `written`, made from the parsed value of `text`, has every key of `text`; False if one may be lost.
+    """True if `written`, the JSON of the parsed value of `text`, has every key of `text`; False if a key may be lost.
 
     Outside of strings each colon follows a key; inside of strings colons are kept unless they were escaped. So a
     missing colon shows a repeated key.

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any, Final, TypeVar, get_args, get_origin, get_type_hints
 
 CLOSE: Final = 0.65
-"""The similarity, from 0 to 1, from which a word counts as a misspelling of another."""
+"""The least similarity, from 0 to 1, at which a word counts as a misspelling of another."""
 
 
 def most_similar(wrong: str, known: Iterable[str]) -> str:

@@ -87,7 +87,7 @@ class ReferenceEmbedding(EmbeddingArguments, Answers, Accounting, ReferenceAdapt
             yield chunk
 
     async def count_tokens(self, call: Call) -> dict[str, int]:
-        """Return `{tokens}`, the tokens in `text`, in an object because edition 1.0.0 requires one (R10)."""
+        """Return `{tokens}`: the number of tokens in `text`, in an object, because edition 1.0.0 requires one (R10)."""
         if call.args.text("model") is not None:
             self.read_model(call)
         text = call.args.required_text("text")

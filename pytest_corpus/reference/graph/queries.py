@@ -94,7 +94,7 @@ class Queries(GraphArguments):
         }
 
     def records(self, space: Space, question: GraphQuestion) -> list[dict[str, Any]]:
-        """Return the rows of a query, in its order, in wire format."""
+        """Return the rows of a query in wire format, in the order of the query."""
         graph = self.graph(space, question.namespace)
         try:
             rows = question.query.run(graph, question.params)

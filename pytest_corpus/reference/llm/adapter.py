@@ -90,7 +90,7 @@ class ReferenceLLM(LLMArguments, ReferenceAdapter):
             yield chunk
 
     async def count_tokens(self, call: Call) -> dict[str, int]:
-        """Return `{tokens}`, the tokens in `text`, in an object because edition 1.0.0 requires one (R10)."""
+        """Return `{tokens}`: the number of tokens in `text`, in an object, because edition 1.0.0 requires one (R10)."""
         self.read_model(call)
         text = call.args.required_text("text")
         await self.reach(call)
@@ -107,7 +107,7 @@ class ReferenceLLM(LLMArguments, ReferenceAdapter):
         return ReferenceReply(cut, "stop" if cut == text else "length")
 
     def tool_reply(self, prompt: Prompt, name: str) -> ReferenceReply:
-        """Return a call of the function `name`; it uses no tokens."""
+        """Return a call of the function `name`; the reply uses no tokens."""
         function = {"name": name, "arguments": "{}"}
         tool_call = {"id": f"call_{prompt.seed[:24]}", "type": "function", "function": function}
         return ReferenceReply("", "tool_calls", [tool_call])

@@ -74,7 +74,7 @@ class Geometry:
         return self.measures[metric](query, stored)
 
     def cosine(self, left: Sequence[float], right: Sequence[float]) -> tuple[float, float]:
-        """Return the score (the cosine of the angle) and the distance (1 minus it); the score of a zero vector is 0."""
+        """Return the score (the cosine of the angle) and the distance (1 minus the cosine). A zero vector scores 0."""
         (a, _), (b, _) = scale_down(left), scale_down(right)
         norms = math.hypot(*a) * math.hypot(*b)
         score = max(-1.0, min(1.0, math.fsum(map(operator.mul, a, b)) / norms)) if norms else 0.0

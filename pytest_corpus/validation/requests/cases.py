@@ -181,10 +181,10 @@ def get_adapter_builder(adapter: Any, case: WireRequestCase) -> Callable[..., An
 
 
 def possible_components(holder: Any, case: WireRequestCase) -> tuple[str, ...]:
-    """Return the components that the shorter name of a case's builder may mean in an object.
+    """Return the components to which the shorter name of a case's builder may refer in an object.
 
-    Several components may share the shorter name. If the object has builders that belong to only one of these
-    components, the result has only components with such builders; otherwise it has all.
+    Several components may share the shorter name. The result has those for which the object also has a builder whose
+    name belongs to one component only. If there are none, the result has all components that share the name.
     """
     sharing = tuple(other.component for other in CASES if other.build_method == case.build_method)
     if len(sharing) == 1:

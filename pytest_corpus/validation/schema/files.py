@@ -136,14 +136,14 @@ def _has_edition(schema: SchemaFile, pinned: str | None, edition: str) -> bool:
 
 
 Format = Callable[[Any], bool]
-"""A check of a user's format. It returns a boolean; a ValueError, as in SCHEMA 12.C, means False.
+"""A check of a format that a user adds. It returns a boolean; a ValueError, as in SCHEMA 12.C, means False.
 
-It gets values of every type. If it raises TypeError or AttributeError for a value that is not a string, the format does
-not apply to this type, and the value passes.
+The check gets values of every type. If it raises TypeError or AttributeError for a value that is not a string, the
+format does not apply to this type, and the value passes.
 """
 
 FORMAT_KEYWORD: Final = "x-pytest-corpus-format"
-"""A keyword next to ``format`` with the same check for other values; the compiled validator only checks strings."""
+"""A keyword next to ``format`` that applies the same check to values that are not strings."""
 
 FORMATS: Final[Mapping[str, Mapping[str, Any]]] = {
     "vector-dimensions": {"minItems": 1, "maxItems": 10_000},
@@ -258,7 +258,7 @@ def make_safe_check(check: Format) -> Format:
 
 
 def _is_refusal(fault: Exception) -> bool:
-    """True if an exception means an invalid value: SCHEMA 12.C uses a library that raises these types."""
+    """True if an exception of `jsonschema`, the library in SCHEMA 12.C, says that a value is invalid."""
     from jsonschema.exceptions import FormatError, ValidationError
 
     return isinstance(fault, FormatError | ValidationError)

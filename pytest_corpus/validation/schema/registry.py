@@ -144,7 +144,7 @@ class SchemaRegistry:
     def is_valid(self, name: str, instance: object, edition: str | None = None) -> bool:
         """True if an instance (a value as `json.loads` returns it) is valid under a schema.
 
-        Values that JSON cannot represent are only found where the schema has rules; `json_problems` finds all of them.
+        Values that JSON cannot represent are found only if the schema has rules for them; `json_problems` finds all.
         """
         validator = self.get_validator(name, edition)
         try:

@@ -37,7 +37,7 @@ class ValidationMode(Enum):
     """Every chunk is checked. All problems in one part of a frame are one error."""
 
     SAMPLED = "sampled"
-    """Evenly spaced chunks are checked, including the first and the last; always the same ones."""
+    """Evenly spaced chunks are checked, including the first and the last; each run checks the same chunks."""
 
     LAZY = "lazy"
     """No chunk is checked, except for `is_final`."""

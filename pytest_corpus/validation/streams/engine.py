@@ -124,7 +124,7 @@ class StreamValidationEngine:
         return StreamValidationEngine(self.config, schemas=self._schemas).read_frames(frames)
 
     def read_ndjson(self, source: Source) -> StreamReport:
-        """Validate the remaining bytes of this stream, newline-delimited JSON, and return the report."""
+        """Validate the remaining bytes of this stream as newline-delimited JSON, and return the report."""
         if isinstance(source, str):
             source = source if source.endswith("\n") or len(source) > BLOCK_BYTES else source + "\n"
         elif isinstance(source, bytes):
@@ -134,7 +134,7 @@ class StreamValidationEngine:
         return self.finish()
 
     def read_sse(self, source: Source) -> StreamReport:
-        """Validate the remaining bytes of this stream, server-sent events, and return the report."""
+        """Validate the remaining bytes of this stream as server-sent events, and return the report."""
         for data in _read_pieces(source):
             self.feed_sse(data)
         return self.finish()
@@ -227,7 +227,7 @@ _STRICT = json.JSONEncoder(allow_nan=False)
 
 
 def _frame_size(frame: dict[Any, Any], text: bytes | None, limit: int) -> int:
-    """Return the size of a frame as compact UTF-8 JSON; exact only if it may be near the limit.
+    """Return the size of a frame as compact UTF-8 JSON, or the length of `text` if that is far below the limit.
 
     `text` is the frame as it arrived, or None.
     """
@@ -241,7 +241,7 @@ def _frame_size(frame: dict[Any, Any], text: bytes | None, limit: int) -> int:
 
 
 def _first_json_fault(frame: dict[Any, Any], text: bytes | None) -> Problem | None:
-    """Return the first value in a frame that JSON does not allow, or None. `text` is the frame as it arrived."""
+    """Return the fault of the first invalid JSON value in a frame, or None. `text` is the frame as it arrived."""
     if text is not None:
         if b"null" not in text:
             return None

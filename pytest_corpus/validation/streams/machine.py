@@ -304,7 +304,7 @@ def is_error_envelope(frame: Mapping[Any, object]) -> bool:
 
 
 def canonical_defects(frame: dict[Any, Any], *, null_ms: bool) -> Iterator[Defect]:
-    """Yield the defects of a success frame outside of its chunk."""
+    """Yield the defects of a success frame, except the defects in its chunk."""
     if "chunk" in frame:
         if extra := [str(key) for key in frame if key not in FRAME_KEYS]:
             others = f", nor must {', '.join(extra[1:])}" if extra[1:] else ""

@@ -34,7 +34,7 @@ class Reader(ABC):
 
     @abstractmethod
     def remaining_payloads(self) -> Payloads:
-        """Return the payloads that remain if the stream ends here; the reader does not change."""
+        """Return the payloads that remain if the stream ends here. The state of the reader stays the same."""
 
     @property
     @abstractmethod

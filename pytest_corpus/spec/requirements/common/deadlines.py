@@ -7,7 +7,7 @@ COM-DEADLINE-1 MUST: A call whose deadline has passed is refused with DEADLINE_E
 COM-DEADLINE-2 MUST: A call whose deadline has passed causes no backend work.
   from SPECIFICATION 6.1, BEHAVIORAL_CONFORMANCE 6.1, R16; needs provider
   hint: check the deadline before you call the provider, not after its answer
-COM-DEADLINE-3 MUST: A stream whose deadline has passed is one DEADLINE_EXCEEDED error and no data.
+COM-DEADLINE-3 MUST: A stream whose deadline has passed consists of one DEADLINE_EXCEEDED error, without data.
   from SPECIFICATION 6.1, R16; needs supports_streaming; for streaming
   hint: check the deadline before the first frame, and yield one DEADLINE_EXCEEDED error envelope
 COM-DEADLINE-4 MUST: If the budget of a call runs out during the call, the call ends promptly with DEADLINE_EXCEEDED.

@@ -17,9 +17,10 @@ COM-CACHE-2 MUST: A cached answer is never given to another tenant, whatever `ca
 COM-IDEM-3 MUST: A replay under the same idempotency key applies nothing again, and is answered as the first call was.
   from SPECIFICATION 6.1, SPECIFICATION 11.4, R24, R61; needs idempotent_writes; for vector, graph
   hint: store the whole first answer of every write, of batches too; return it to a replay and apply nothing
-COM-IDEM-4 MUST: If two calls under the same idempotency key run at once, one is carried out, and both get its answer.
+COM-IDEM-4 MUST: If two calls with the same idempotency key run concurrently, only one is carried out, and its answer
+    is given to both.
   from SPECIFICATION 6.1, R61; needs idempotent_writes; for vector, graph; quiet
-  hint: lock the key before you look for a first answer, and unlock it after that answer is stored
+  hint: lock the key before you look for a stored answer; unlock it after you have stored the answer
 COM-IDEM-5 SHOULD: If a request failed with a retryable error, it is carried out when it is sent again with the same
     idempotency key.
   from SPECIFICATION 6.1, SPECIFICATION 12.2, R61; needs idempotent_writes, provider
@@ -27,7 +28,7 @@ COM-IDEM-5 SHOULD: If a request failed with a retryable error, it is carried out
 COM-IDEM-6 MUST: An idempotency key still works after fifty other keys and five seconds.
   from SPECIFICATION 6.1, R126; needs idempotent_writes; for vector, graph
   hint: store first answers for a day, whatever their number; a small cache of recent keys is not enough
-COM-IDEM-7 SHOULD: If two calls under the same idempotency key run at once, only one of them asks the provider.
+COM-IDEM-7 SHOULD: If two calls with the same idempotency key run concurrently, only one of them asks the provider.
   from SPECIFICATION 6.1, R126; needs idempotent_writes, provider; quiet
   hint: let the second call wait for the answer of the first, under a lock for the key
 COM-IDEM-8 MUST: A request under another idempotency key is a different request, however similar the two keys are.
@@ -39,7 +40,7 @@ COM-TENANT-2 SHOULD: Health and statistics for one tenant name no namespace or i
 COM-TENANT-3 SHOULD: Tenants do not see each other's data, whether capabilities claim `supports_multi_tenant` or not.
   from SPECIFICATION 6.1, SPECIFICATION 14.1, R127, R139; for vector, graph
   hint: include the tenant in every storage key, and claim `supports_multi_tenant`
-COM-READ-1 SHOULD: If capabilities claim strong consistency of reads after writes, a write is visible at once.
+COM-READ-1 SHOULD: If capabilities claim strong consistency of reads after writes, a write is visible immediately.
   from SPECIFICATION B, R46; for vector, graph
   hint: wait for the index before you answer a write, or claim `read_after_write_consistency` of another kind
 COM-TENANT-1 MUST: One tenant neither reads nor changes what another tenant wrote.

@@ -6,15 +6,14 @@ COM-WIRE-1 MUST: `handle` and `handle_stream` answer every request with an envel
   hint: turn every exception into an error envelope at the outermost layer, in streams and before `op` is read
 COM-WIRE-2 MUST: Every call comes to an end.
   from SPECIFICATION 1.3, SPECIFICATION 4.2.1
-  hint: limit every wait, release locks in a `finally`, end the iterator; corpus_call_timeout sets the limit
+  hint: limit every wait, release locks in a `finally`, end the iterator; corpus_call_timeout limits the time of a call
 COM-WIRE-3 MUST: An answer is a JSON object that is a success envelope, an error envelope or a frame.
   from SPECIFICATION 4.2, SPECIFICATION 4.2.1
   hint: wrap the result in an envelope, and turn dates, bytes, objects and numpy numbers into plain JSON
-COM-WIRE-4 MUST: A request that is not a JSON object is answered by `handle` with an error that is not worth a retry.
+COM-WIRE-4 MUST: If a request is not a JSON object, `handle` answers with an error that is not worth a retry.
   from SCHEMA 3.1, R8
   hint: check that the request is an object before you read `op` from it, and refuse it with BAD_REQUEST
-COM-WIRE-5 MUST: A request that is not a JSON object is answered by `handle_stream` with an error that is not worth a
-    retry.
+COM-WIRE-5 MUST: If a request is not a JSON object, `handle_stream` answers with an error that is not worth a retry.
   from SCHEMA 3.1, R8; needs supports_streaming; for streaming
   hint: check the type of the request in handle_stream too, and yield a single error envelope
 COM-WIRE-6 MUST: A request is refused with BAD_REQUEST if it lacks `op`, `ctx` or `args` in exactly this spelling.
@@ -84,7 +83,7 @@ COM-ERR-6 MUST: `retry_after_ms` is absent, null or a non-negative number.
 COM-ERR-7 MUST: `details` is absent, null or an object.
   from ERRORS 2.1, SCHEMA 3.1, R6
   hint: put lists and texts under a key of `details`, for example details.validation_errors
-COM-ERR-8 MUST: Where `details.retryable` is given, it agrees with the retry table.
+COM-ERR-8 MUST: If `details.retryable` is given, it agrees with the retry table.
   from ERRORS 4, R11
   hint: derive `details.retryable` from the class by the table of ERRORS 4, or leave it out
 COM-ERR-9 MUST: An error carries `ms`, a non-negative number.

@@ -15,5 +15,5 @@ EMB-STATS-2 SHOULD: The totals of the statistics grow with the work, and never f
   hint: count every request and every text of a batch, and do not reset the counters when they are read
 EMB-STATS-3 MUST: Statistics reveal no text that was embedded.
   from SPECIFICATION 14.1, SPECIFICATION 15
-  hint: statistics cover all tenants: count their texts, do not show them
+  hint: statistics cover all tenants: count their texts, but show no text
 """

@@ -3,7 +3,7 @@
 REQUIREMENTS = """
 EMB-TOKENS-1 MUST: `count_tokens` answers with a whole number that is not negative.
   from SPECIFICATION 10.3, R10; needs supports_token_counting
-  hint: round an estimate to an integer, and send a number, no text
+  hint: round an estimate to an integer, and send a number, not text
 EMB-TOKENS-2 MUST: A text never has fewer tokens than one of its prefixes.
   from BEHAVIORAL_CONFORMANCE 6.5; needs supports_token_counting
   hint: if a tokenizer counts fewer tokens for a longer text, return the largest count of its prefixes

@@ -1,7 +1,7 @@
 """Single texts: results, arguments, models, streams (SPECIFICATION 10.2, 10.3, 10.6; SCHEMA 4.3.2; R13, R28)."""
 
 REQUIREMENTS = """
-EMB-EMBED-1 MUST: A plain text is answered with a result of the schema: embedding, model, text.
+EMB-EMBED-1 MUST: A plain text is answered with a result that matches the schema: embedding, model, text.
   from SCHEMA 4.3.2, SPECIFICATION 10.3, R28
   hint: return `embedding` as one object, not a list, with `model` and `text`, as embedding.types.result says
 EMB-EMBED-2 MUST: `dimensions` of an embedding is the length of its vector.

@@ -1,7 +1,7 @@
 """Batches: order, per-index failures, sizes (SPECIFICATION 10.6, 12.5; SCHEMA 4.3.2; R14, R15, R45)."""
 
 REQUIREMENTS = """
-EMB-BATCH-1 MUST: A plain batch is answered with a result of the schema.
+EMB-BATCH-1 MUST: A plain batch is answered with a result that matches the schema.
   from SCHEMA 4.3.2, SPECIFICATION 12.5, R14; needs supports_batch_embedding
   hint: return `embeddings`, `model` and `total_texts`, with numbers as numbers, and no undocumented key
 EMB-BATCH-2 MUST: Each text of a batch gets its own vector, in the order of the texts.
@@ -23,7 +23,7 @@ EMB-BATCH-7 MUST: A batch of `max_batch_size` texts is embedded.
   from BEHAVIORAL_CONFORMANCE 6.7, R23; needs supports_batch_embedding
   hint: refuse only more than max_batch_size, and state the size that you support
 EMB-BATCH-8 MUST: A batch is refused with BAD_REQUEST if `texts` is missing or not a list. If an element is not a
-    string, the batch is refused or the element is reported as failed.
+    string, the batch is refused with BAD_REQUEST, or the element is reported as failed.
   from SPECIFICATION 10.6, ERRORS 6.2, R8, R45; needs supports_batch_embedding
   hint: check that `texts` is a list of strings before you use it; do not convert anything
 EMB-BATCH-9 MUST: `embed_batch` refuses `model`, `truncate` or `normalize` of the wrong type with BAD_REQUEST.

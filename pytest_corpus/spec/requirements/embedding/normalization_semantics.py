@@ -19,7 +19,7 @@ EMB-NORM-5 MUST: If capabilities deny normalization, `embed_batch` refuses `norm
 EMB-NORM-6 MUST: If capabilities deny normalization, `stream_embed` refuses `normalize` with NOT_SUPPORTED.
   from SPECIFICATION 10.6, R12; needs supports_streaming
   hint: check `normalize` in `stream_embed` with the function that `embed` uses, before the first frame
-EMB-NORM-7 MUST: A vector that the source gives with unit norm is not normalized again.
+EMB-NORM-7 MUST: A vector that the provider returns with unit norm is not normalized again.
   from BEHAVIORAL_CONFORMANCE 6.4; needs normalizes_at_source
   hint: pass the provider's vector on untouched if normalizes_at_source is true, in batches too
 EMB-NORM-8 MUST: A normalized vector has the direction of the plain vector of the same text.
@@ -28,7 +28,7 @@ EMB-NORM-8 MUST: A normalized vector has the direction of the plain vector of th
 EMB-NORM-9 MUST: A missing `normalize` means false, and false is always accepted.
   from SPECIFICATION 10.3
   hint: treat a missing `normalize` as false; refuse `normalize` as not supported only if it is true
-EMB-NORM-10 SHOULD: If capabilities say that the source normalizes, vectors have unit norm even without `normalize`.
+EMB-NORM-10 SHOULD: If capabilities claim `normalizes_at_source`, vectors have unit norm even without `normalize`.
   from BEHAVIORAL_CONFORMANCE 6.4, R23; needs normalizes_at_source
   hint: claim normalizes_at_source only if the provider always normalizes, not if you do it
 """

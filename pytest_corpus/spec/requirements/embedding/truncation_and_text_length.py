@@ -21,7 +21,7 @@ EMB-TRUNC-6 MUST: A missing `truncate` means true.
   hint: treat a missing `truncate` as true
 EMB-TRUNC-7 MUST: If any part of a text is left out, `truncated` is true.
   from BEHAVIORAL_CONFORMANCE 6.4, R28
-  hint: state a max_text_length that every model reads completely, or set `truncated` if one reads less
+  hint: state a max_text_length that every model reads completely; set `truncated` if a model reads less
 EMB-TRUNC-8 MUST: `embed_batch` truncates a text as `embed` does.
   from BEHAVIORAL_CONFORMANCE 6.4, SPECIFICATION 10.6; needs supports_truncation, supports_batch_embedding
   hint: cut the texts of a batch with the function and the limit that `embed` uses
@@ -35,7 +35,7 @@ EMB-TRUNC-10 MUST: Without `truncate`, `stream_embed` refuses a text beyond `max
 EMB-TRUNC-11 MUST: `stream_embed` truncates a text as `embed` does.
   from BEHAVIORAL_CONFORMANCE 6.4; needs supports_truncation, supports_streaming
   hint: cut the text of a stream with the function and the limit that `embed` uses
-EMB-TRUNC-12 MUST: Where truncation is denied, a text beyond `max_text_length` is refused with TEXT_TOO_LONG or
+EMB-TRUNC-12 MUST: If capabilities deny truncation, a text beyond `max_text_length` is refused with TEXT_TOO_LONG or
     NOT_SUPPORTED.
   from BEHAVIORAL_CONFORMANCE 6.7, SPECIFICATION 17.2, R29
   hint: compare the length before you call the provider, and refuse; do not cut

@@ -70,7 +70,7 @@ GRA-BULK-1 MUST: `bulk_vertices` lists the nodes that were written, as they are 
 GRA-BULK-2 MUST: The result of `bulk_vertices` matches the schema: `nodes` of ids, labels and properties.
   from SCHEMA 4.4.2, R32; needs supports_bulk_ops
   hint: give each node `id`, `labels` ([] for none) and `properties`, and no undocumented key
-GRA-BULK-3 MUST: Following the pages gives every node exactly once, and ends.
+GRA-BULK-3 MUST: A client that follows the pages gets every node exactly once, and reaches a last page.
   from SPECIFICATION 11.5, R32; needs supports_bulk_ops; quiet
   hint: give next_cursor or next_page_token while nodes are left, continue after the last one, and end without a token
 GRA-BULK-4 MUST: A page has no more nodes than `limit`.

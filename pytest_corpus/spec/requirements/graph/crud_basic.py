@@ -100,7 +100,7 @@ GRA-DELETE-6 MUST: A delete with a filter removes all items that meet the filter
 GRA-DELETE-7 MUST: A delete is refused if `ids` or `filter` has the wrong type. A delete that names nothing removes
     nothing.
   from SPECIFICATION 7.3.1, R8, R98; quiet
-  hint: check that `ids` is a list of strings and `filter` an object; a missing one does not mean all
+  hint: check that `ids` is a list of strings and `filter` an object; if one is missing, do not delete everything
 GRA-DELETE-8 MUST: The result of a delete is null, ids, or an object whose counts and `failures` match the schema.
   from SCHEMA 4.4.2, SPECIFICATION 7.3.1, SPECIFICATION 12.5, R14, R123
   hint: return a numeric deleted_count (or processed_count), failed_count, and failures as a list
@@ -127,7 +127,7 @@ GRA-NS-4 MUST: Reading from a namespace that was never written to finds nothing,
 GRA-NS-5 MUST: Deleting in a namespace that was never written to succeeds, or is refused permanently.
   from SPECIFICATION 7.3.1, ERRORS 6.4, R26, R45; needs supports_namespaces
   hint: answer with a count of 0, or raise NamespaceNotFound, if the namespace is unknown
-GRA-CACHE-1 MUST: A cached answer is not given to another text, dialect or namespace, or to other parameters.
+GRA-CACHE-1 MUST: A cached answer is not returned for another text, dialect or namespace, or for other parameters.
   from SPECIFICATION 11.6, SPECIFICATION 16.3, R27; needs provider, supports_caching; quiet
   hint: key the cache by a hash of dialect, text, params and namespace
 GRA-MODEL-1 MUST: After any sequence of writes, deletes, batches and transactions, the graph holds their result.

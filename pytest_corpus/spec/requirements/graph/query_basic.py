@@ -1,7 +1,7 @@
 """Queries: results, parameters, refusals (SPECIFICATION 7.3.2; ERRORS 6.4)."""
 
 REQUIREMENTS = """
-GRA-QUERY-1 MUST: A plain query of an advertised dialect is answered with `records` of the schema.
+GRA-QUERY-1 MUST: A plain query of an advertised dialect is answered with `records` that match the schema.
   from SPECIFICATION 7.3.2, SPECIFICATION 4.2.6, SCHEMA 4.4.2
   hint: return `records` as a list of objects, [] for none; replace the probe queries with --corpus-dialects
 GRA-QUERY-2 MUST: A query finds everything that matches, with current values, and nothing else.
@@ -29,7 +29,7 @@ GRA-QUERY-8 MUST: A missing `text`, or an argument of the wrong type, is refused
   hint: check that `text` and `namespace` are strings and `params` an object
 GRA-QUERY-9 SHOULD: A query whose parameter is not given is refused or finds nothing.
   from SPECIFICATION 7.3.2, SPECIFICATION 14.4, R119
-  hint: refuse an unbound parameter with BAD_REQUEST, or treat it as null; do not drop its condition
+  hint: refuse an unbound parameter with BAD_REQUEST, or treat it as null; keep the condition that uses it
 GRA-QUERY-10 MUST: A query longer than the stated `max_query_length` is refused with BAD_REQUEST; a shorter query is
     not.
   from SPECIFICATION 7.2, BEHAVIORAL_CONFORMANCE 6.7, R23
@@ -57,7 +57,7 @@ GRA-QUERY-21 SHOULD: If the `summary` of a result or a stream counts rows or rec
   hint: count the records of the answer in `summary`, or leave the count out
 GRA-TRAV-1 MUST: The result of a traversal matches the schema: `nodes` and `relationships`.
   from SCHEMA 4.4.2, SPECIFICATION 4.2.6; needs supports_traversal
-  hint: return `nodes` and `relationships` as lists, [] for none, with no undocumented key in an item
+  hint: return `nodes` and `relationships` as lists, [] if there are none; add no undocumented key to an item
 GRA-TRAV-2 MUST: A traversal reaches every node within `max_depth` of its start nodes, and shows each node as it was
     written.
   from SPECIFICATION 4.2.6; needs supports_traversal
@@ -81,7 +81,7 @@ GRA-TRAV-8 MUST: A traversal with a depth beyond `max_traversal_depth` is refuse
     `max_traversal_depth`.
   from SPECIFICATION 14.4, BEHAVIORAL_CONFORMANCE 6.7; needs supports_traversal
   hint: compare max_depth with max_traversal_depth, and raise BadRequest or stop there
-GRA-TRAV-9 MUST: A depth of `max_traversal_depth` is carried out.
+GRA-TRAV-9 MUST: A traversal with a depth of `max_traversal_depth` is carried out.
   from BEHAVIORAL_CONFORMANCE 6.7, R23; needs supports_traversal
   hint: refuse or stop only beyond max_traversal_depth, and state a depth that you support
 GRA-TRAV-10 MUST: Cycles and several ways to a node do not disturb a traversal.

@@ -1,7 +1,8 @@
 """Completion lifecycle; parameters honoured (BEHAVIORAL_CONFORMANCE 5.3; SPECIFICATION 8.3; SCHEMA 4.1.2)."""
 
 REQUIREMENTS = """
-LLM-COMPLETE-1 MUST: A plain request is answered with a completion of the schema: text, model, usage, finish_reason.
+LLM-COMPLETE-1 MUST: A plain request is answered with a completion that matches the schema: text, model, usage,
+    finish_reason.
   from SCHEMA 4.1.2, SPECIFICATION 8.2
   hint: return text, model, usage, finish_reason and no other field; pass any text on unchanged, braces included
 LLM-COMPLETE-2 MUST: `finish_reason` is stop, length, tool_call, tool_calls or content_filter.
@@ -67,8 +68,8 @@ LLM-CONTEXT-5 SHOULD: The refusal of a prompt that is too long gives `details.mo
   hint: add the name of the model whose window is exceeded to `details`
 LLM-CONTEXT-4 MUST: A prompt well within the stated context window is accepted.
   from BEHAVIORAL_CONFORMANCE 5.3, R23
-  hint: state as max_context_length, or context_window, the window that you enforce
-LLM-CACHE-1 MUST: A cached answer is not given to other messages.
+  hint: state the window that you enforce, as max_context_length or context_window
+LLM-CACHE-1 MUST: A cached answer is not returned for other messages.
   from SPECIFICATION 11.6, R27; needs provider, supports_caching
   hint: key the cache by a hash of all messages in their order, roles included
 LLM-CACHE-2 MUST: A cached answer is not given if an argument other than `messages` differs and the adapter uses this

@@ -30,7 +30,7 @@ LLM-SAMPLING-8 MUST: `stream` refuses each value of `temperature` or `max_tokens
 LLM-SAMPLING-9 SHOULD: A completion ends before the first of its `stop_sequences`.
   from SPECIFICATION 8.3, R29
   hint: pass `stop_sequences` on to the model, or cut the text at the first of them
-LLM-SAMPLING-10 SHOULD: `complete` and `stream` accept every optional argument, single or combined, and every value in
+LLM-SAMPLING-10 SHOULD: `complete` and `stream` accept each optional argument, alone and combined, with every value in
     its range.
   from SPECIFICATION 8.3, BEHAVIORAL_CONFORMANCE 5.3, R117
   hint: pass every argument on; if the provider takes fewer values, state the range in `sampling`

@@ -10,7 +10,7 @@ TRA-CALL-2 MUST: Answers are UTF-8 without a byte order mark, except at the begi
 TRA-CALL-3 MUST: Each of 50 concurrent calls gets its own answer.
   from SPECIFICATION 1.3, SPECIFICATION 4.2.1, R88; needs remote
   hint: keep nothing of a call in shared variables, and answer each call by its id or on its connection
-TRA-CALL-4 MUST: After clients disconnect in the middle of a stream, the adapter still answers others.
+TRA-CALL-4 MUST: After clients disconnect in the middle of a stream, the adapter still answers other clients.
   from SPECIFICATION 1.3, R75; needs remote, supports_streaming; for streaming
   hint: release locks, slots and connections in a `finally` around the stream
 TRA-CALL-5 SHOULD: If a client closes a stream early, the adapter stops working on the stream within a second.

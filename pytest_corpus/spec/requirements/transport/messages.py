@@ -13,7 +13,7 @@ TRA-MSG-3 MUST: No message follows the terminal frame of a call.
   hint: send nothing for an id after its answer or its terminal frame
 TRA-MSG-4 MUST: After `cancel`, a call sends nothing, or a single error frame.
   from SPECIFICATION 4.2.4.3, R88; needs messages, provider, supports_streaming; for streaming
-  hint: keep the task of each call by its id, and cancel it when `cancel` names it
+  hint: store the task of each call by the call's id; when `cancel` names an id, cancel the task of this call
 TRA-WS-1 MUST: Every message of a WebSocket is a text message.
   from SPECIFICATION 4.2.4.3, R88; needs websocket
   hint: send text; libraries send bytes as binary messages, so decode them first

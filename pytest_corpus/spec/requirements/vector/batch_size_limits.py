@@ -45,11 +45,11 @@ VEC-LIMIT-6 SHOULD: The refusal of a batch that is too large gives `details.max_
 VEC-LIMIT-7 SHOULD: The refusal of a batch that is too large gives `details.suggested_batch_reduction`, from 0 to 100.
   from ERRORS 6.3, ERRORS 10, R5, R15
   hint: add to `details` the percentage by which this batch must shrink: ceil(100 * (1 - max / given))
-VEC-LIMIT-8 MUST: Where batch operations are denied, a batch of two is refused with NOT_SUPPORTED or BAD_REQUEST, or
-    stored.
+VEC-LIMIT-8 MUST: If capabilities deny batch operations, a batch of two vectors is refused with NOT_SUPPORTED or
+    BAD_REQUEST, or both vectors are stored.
   from BEHAVIORAL_CONFORMANCE 5.4, R23
   hint: refuse more than one vector with NOT_SUPPORTED, or store them all
-VEC-LIMIT-14 SHOULD: Where batch operations are denied, a batch of two is not stored.
+VEC-LIMIT-14 SHOULD: If capabilities deny batch operations, a batch of two vectors is not stored.
   from BEHAVIORAL_CONFORMANCE 5.4, R23, R99
   hint: state `supports_batch_operations` true if an upsert takes several vectors
 VEC-LIMIT-9 SHOULD: The refusal of a query beyond `max_top_k` gives `details.max_top_k`.

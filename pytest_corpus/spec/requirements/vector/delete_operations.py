@@ -4,7 +4,8 @@ REQUIREMENTS = """
 VEC-DELETE-1 MUST: A delete is answered with its counts and its failures, as the schema says.
   from SCHEMA 4.2.2, SPECIFICATION 12.5, R14
   hint: return deleted_count (or processed_count) as a number, failed_count and the list failures
-VEC-DELETE-2 MUST: A vector that was deleted by its id is not found again, not even by a query that was asked before.
+VEC-DELETE-2 MUST: A vector that was deleted by its id is not found again, even if the same query was sent before the
+    delete.
   from SPECIFICATION 4.2.6, SPECIFICATION 9.3
   hint: remove the vector from storage and index, and drop cached answers
 VEC-DELETE-3 MUST: Every id of the list is deleted, from the first to the last.
@@ -13,7 +14,7 @@ VEC-DELETE-3 MUST: Every id of the list is deleted, from the first to the last.
 VEC-DELETE-4 MUST: A delete by ids leaves all other vectors as they are.
   from SPECIFICATION 4.2.6, R138
   hint: compare whole ids, not their beginnings
-VEC-DELETE-5 MUST: A delete by filter, where it is offered, removes every vector that meets the filter.
+VEC-DELETE-5 MUST: If deletes by filter are offered, such a delete removes every vector that meets the filter.
   from SPECIFICATION 9.2, R31, R131; needs supports_filters
   hint: remove all vectors that match the filter, without a limit such as top_k
 VEC-DELETE-6 MUST: A delete by filter keeps every vector that does not meet the filter. If `ids` are given too, every

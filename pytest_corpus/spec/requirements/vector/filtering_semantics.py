@@ -23,8 +23,8 @@ VEC-FILTER-7 MUST: An operator in a filter is applied with its usual meaning, or
     operator.
   from SCHEMA 4.2.2, R31; needs supports_filters
   hint: apply operators and lists exactly, or refuse the filter; do not skip a term
-VEC-FILTER-8 MUST: Where filters are denied, a query with a filter is refused with NOT_SUPPORTED; the filter is never
-    ignored.
+VEC-FILTER-8 MUST: If capabilities deny filters, a query with a filter is refused with NOT_SUPPORTED; the filter is
+    never ignored.
   from BEHAVIORAL_CONFORMANCE 5.4, R23, R31
   hint: answer NOT_SUPPORTED if a query has a filter and you deny filters; do not search without it
 VEC-FILTER-9 MUST: A filter that is not an object is refused with BAD_REQUEST.

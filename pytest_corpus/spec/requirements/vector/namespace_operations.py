@@ -3,7 +3,7 @@
 REQUIREMENTS = """
 VEC-NS-1 MUST: A namespace that was created can be written to and read from.
   from SPECIFICATION 4.2.6, SPECIFICATION 9.3
-  hint: create the namespace before you answer, where upsert and query look for it
+  hint: before you answer, create the namespace in the storage that upsert and query use
 VEC-NS-2 MUST: A vector in one namespace is not found in another.
   from SPECIFICATION 9.1, SPECIFICATION 9.2, R138, R139
   hint: search only the vectors in the namespace of the query
@@ -37,14 +37,14 @@ VEC-NS-14 MUST: A namespace that was created without `distance_metric` can be us
 VEC-NS-10 MUST: A successful answer of `create_namespace` or `delete_namespace` does not state `success` false, and does
     not name another namespace.
   from SPECIFICATION 4.2.6, SPECIFICATION 9.3
-  hint: return an error envelope if it failed, and the name from the request, not the backend's name
-VEC-NS-11 SHOULD: A query on an unknown namespace is NAMESPACE_NOT_FOUND.
+  hint: if the call fails, return an error envelope; in a success, name the namespace as the request does
+VEC-NS-11 SHOULD: A query on an unknown namespace is refused with NAMESPACE_NOT_FOUND.
   from ERRORS 6.3, R12
   hint: raise NamespaceNotFound instead of BadRequest
 VEC-NS-12 SHOULD: A metric that is not offered is refused with BAD_REQUEST or NOT_SUPPORTED.
   from SPECIFICATION 9.4, R23
   hint: compare `distance_metric` with the metrics that you list; do not use a default instead
-VEC-NS-13 SHOULD: Creating a namespace anew leaves its vectors as they are.
+VEC-NS-13 SHOULD: Creating an existing namespace again leaves its vectors as they are.
   from SPECIFICATION 9.3
   hint: do not change an existing namespace, or refuse to create it again
 """

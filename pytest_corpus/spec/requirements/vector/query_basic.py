@@ -12,7 +12,7 @@ VEC-QUERY-3 MUST: If the namespace holds at least `top_k` vectors, there are `to
     vector.
   from SPECIFICATION 9.3, SPECIFICATION 4.2.6, R113, R146
   hint: keep one row for each id, return all vectors if top_k is larger, and state approximations in `extensions`
-VEC-QUERY-4 MUST: The matches are the best of all vectors, however few are asked for.
+VEC-QUERY-4 MUST: The matches are the best of all vectors, even if `top_k` is small.
   from SPECIFICATION 9.3, SPECIFICATION 9.4, R30
   hint: sort by the metric before cutting to top_k, and search with enough candidates
 VEC-QUERY-5 MUST: `total_matches` is at least the number of matches, and at most the number of all vectors ever written.
@@ -42,7 +42,7 @@ VEC-QUERY-12 MUST: Whole numbers, negative numbers and zeros are vector componen
 VEC-QUERY-13 MUST: A query on an empty namespace is answered with no matches or INDEX_NOT_READY.
   from ERRORS 6.3, SPECIFICATION 9.5, R12
   hint: return matches [] or INDEX_NOT_READY if nothing is stored yet
-VEC-QUERY-14 MUST: Following a page token yields every match exactly once, and ends.
+VEC-QUERY-14 MUST: A client that follows the page tokens gets every match exactly once, and reaches a last page.
   from SPECIFICATION 11.5, R32; needs supports_pagination
   hint: return a token while matches are left, begin the next page after the last one, and end without a token
 VEC-QUERY-15 SHOULD: INDEX_NOT_READY says when to retry.
@@ -68,7 +68,7 @@ VEC-SCORE-2 MUST: In a euclidean namespace the nearest vector comes first.
   hint: sort by the root of the sum of squared differences, the smallest first
 VEC-SCORE-3 MUST: In a dot product namespace the vector with the largest product comes first.
   from SPECIFICATION 9.4, R30
-  hint: sort by the product of the vectors, not normalized and with its sign, the largest first
+  hint: compute the product of the plain vectors, keep its sign, and put the largest product first
 VEC-SCORE-4 MUST: A better match has a higher `score`, whatever the metric.
   from SPECIFICATION 9.4, SCHEMA 4.2.2, R30
   hint: return a score that rises with quality, for example 1 / (1 + d) for a distance d

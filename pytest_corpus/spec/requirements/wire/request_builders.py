@@ -4,9 +4,9 @@ REQUIREMENTS = """
 WIR-OFFER-1 MUST: A client library offers a request builder for at least one operation.
   from SCHEMA 8.2
   hint: name a method `build_<op>_request` or `build_<component>_<op>_request`, see docs/wire.md
-WIR-BUILD-1 MUST: A builder that is called without arguments gives an envelope: it comes to an end and raises nothing.
+WIR-BUILD-1 MUST: A builder that is called without arguments ends, raises no exception, and returns an envelope.
   from SCHEMA 8.2
-  hint: give every parameter a default; the call limit is set with corpus_call_timeout
+  hint: give every parameter a default; corpus_call_timeout limits the time of a call
 WIR-ENV-1 MUST: A request envelope is a dict.
   from SCHEMA 3.1, SCHEMA 6.3, SPECIFICATION 4.2.1
   hint: return the dict itself, not its JSON text or a model object
