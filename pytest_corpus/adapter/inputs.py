@@ -30,6 +30,9 @@ SCOPES = 36**5
 
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
+UNIQUE_DIGITS = 8
+"""The number of digits that unique numbers have in names."""
+
 
 class Clock:
     """The functions of `time`. Libraries that freeze or replace `time` do not replace functions inside a class.
@@ -204,6 +207,16 @@ def unique_number() -> int:
     chance = _chance()
     chance.given += 1
     return chance.first_number + chance.given
+
+
+def unique_digits() -> str:
+    """Return digits of base 36 for a name, which no other test or fact of the run gets. Stores may limit names."""
+    return digits_of(unique_number(), UNIQUE_DIGITS)
+
+
+def digits_of(number: int, count: int) -> str:
+    """Return the last `count` digits of a number in base 36."""
+    return "".join(DIGITS[number // len(DIGITS) ** place % len(DIGITS)] for place in reversed(range(count)))
 
 
 def unique_ordinal(most: int) -> int:

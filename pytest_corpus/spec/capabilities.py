@@ -71,7 +71,7 @@ names graph: dialects/supported_query_dialects
 flag graph: supports_streaming/supports_stream_query supports_property_filters supports_bulk_ops/supports_bulk_vertices
 flag graph: supports_batch supports_schema_ops/supports_schema supports_txn/supports_transaction
 flag graph: supports_traversal supports_path_queries
-limit vector graph: max_batch_ops
+limit vector embedding graph: max_batch_ops
 limit graph: max_traversal_depth max_query_length
 limit: rate_limit_qps/max_qps concurrency
 """

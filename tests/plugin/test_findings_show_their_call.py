@@ -273,7 +273,7 @@ def test_what_was_written_stands_before_what_was_read(adapters: Project) -> None
 def test_what_does_not_belong_is_shown_where_it_was_written(adapters: Project) -> None:
     """A query of one namespace that finds vectors of another shows the upsert of those."""
     found = block(adapters, "OneNamespace", "VEC-NS-2")
-    strange = re.search(r"corpusrun\w+0v\d+", found["got"])
+    strange = re.search(r"corpusrun\w+0v[0-9a-z]{8}", found["got"])
     assert strange, found
     where = request_of(found["sent"])["args"]["namespace"]
     written = [line for line in found["story"].splitlines() if "vector.upsert" in line]

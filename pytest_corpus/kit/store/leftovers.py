@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
-from pytest_corpus.adapter.inputs import DIGITS
+from pytest_corpus.adapter.inputs import DIGITS, digits_of
 from pytest_corpus.redaction import PREFIX
 from pytest_corpus.text import bounded
 
@@ -59,11 +59,7 @@ def deletion_request(place: Place, names: Sequence[str]) -> dict[str, Any]:
 
 def new_run() -> str:
     """Return the id of a new run: random digits, then the second in which the run began, in base 36."""
-    now, digits = int(time.time()), ""
-    for _ in range(TIME_DIGITS):
-        now, rest = divmod(now, len(DIGITS))
-        digits = DIGITS[rest] + digits
-    return "".join(secrets.choice(DIGITS) for _ in range(RANDOM_DIGITS)) + digits
+    return "".join(secrets.choice(DIGITS) for _ in range(RANDOM_DIGITS)) + digits_of(int(time.time()), TIME_DIGITS)
 
 
 def began_at(run: str) -> float | None:

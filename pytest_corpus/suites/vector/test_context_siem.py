@@ -90,7 +90,7 @@ def test_a_name_is_no_label(vector: Vector, requirement: str) -> None:
     secret, known = canary(12), requirement == "VEC-CAP-6"
     if known:
         vector.features.require_namespaces()
-    name = vector.new_name(secret)
+    name = f"{vector.settings.prefix}{secret}"
     replies = [vector.call("create_namespace", vector.namespace_args(name))] if known else []
     sandbox = VectorSandbox(vector, name, vector.dimensions, vector.metric, {}) if known else vector.sandbox()
     item = vector.item() if known else {**vector.item(), "id": name}
@@ -201,7 +201,7 @@ def test_a_key_of_another_tenant_reaches_the_provider(vector: Vector) -> None:
     vector.faults.provider_op("upsert")
     vector.faults.provider_op("delete")
     item = vector.item(70)
-    place = vector.new_name("shared") if vector.has_namespaces else "default"
+    place = vector.new_name("same") if vector.has_namespaces else "default"
     stem = new_tenant_context()["tenant"]
     similar, keys = (
         vocabulary.fill_in(vocabulary.SIMILAR, stem),
@@ -273,7 +273,7 @@ def test_a_key_of_another_tenant_is_another_creation(vector: Vector) -> None:
     require_tenants(vector)
     require_write(vector, "create_namespace")
     args, key, stem = (
-        vector.namespace_args(vector.new_name("shared")),
+        vector.namespace_args(vector.new_name("same")),
         new_key_context(),
         new_tenant_context()["tenant"],
     )

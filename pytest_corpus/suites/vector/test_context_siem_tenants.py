@@ -112,7 +112,7 @@ def test_a_namespace_that_only_another_tenant_has_is_unknown(vector: Vector) -> 
 def test_what_a_tenant_wrote_is_not_found_without_a_tenant(vector: Vector) -> None:
     """A call without a tenant finds no vector of a tenant."""
     require_tenants(vector)
-    item, name = vector.item(40), vector.new_name("shared")
+    item, name = vector.item(40), vector.new_name("same")
     one = vector.sandbox(item, tenant=f"tenant{canary()}", name=name)
     untenanted = vector.sandbox(name=name)
     expect.check(item["id"] not in untenanted.ids(item["vector"], 3), "no vector of a tenant", "the vector of a tenant")
@@ -124,8 +124,8 @@ def test_health_names_nothing_of_another_tenant(vector: Vector) -> None:
     """A health report to another tenant, or without a tenant, contains no namespace or vector id of a tenant."""
     require_tenants(vector)
     vector.require("health")
-    item = {**vector.item(40), "id": vector.new_name(canary(12))}
-    sandbox = vector.sandbox(item, tenant=f"tenant{canary()}", name=vector.new_name(canary(12)))
+    item = {**vector.item(40), "id": f"{vector.settings.prefix}{canary(12)}"}
+    sandbox = vector.sandbox(item, tenant=f"tenant{canary()}", name=f"{vector.settings.prefix}{canary(12)}")
     for ctx in (new_tenant_context(), {}):
         report = json.dumps(expect.success(vector.call("health", ctx=ctx), "a report"))
         named = item["id"] in report or (vector.has_namespaces and sandbox.name in report)

@@ -135,7 +135,7 @@ def test_every_id_of_a_list_is_deleted(vector: Vector) -> None:
     items = [vector.item(10 + 14 * number) for number in range(12)]
     sandbox = vector.sandbox(*items)
     doomed = [item["id"] for item in items][-min(11, vector.limits.most_in_batch or 11) :]
-    unknown = [vector.new_name("unknown") for _ in range(LONG - len(doomed))]
+    unknown = [vector.new_name("none") for _ in range(LONG - len(doomed))]
     reply = sandbox.delete(ids=[*unknown, *doomed])
     if reply.is_a("BadRequest", "NotSupported") or reply.failed_items:
         reply = sandbox.delete(ids=doomed)
@@ -250,7 +250,7 @@ def test_the_count_of_a_delete_is_that_of_what_is_gone(vector: Vector, at: int) 
     vector.limits.require_batch_of(3)
     sandbox, items = four_vectors(vector)
     ids = [item["id"] for item in items[:2]]
-    ids.insert(at, vector.new_name("unknown"))
+    ids.insert(at, vector.new_name("none"))
     reply = sandbox.delete(ids=ids)
     expect.readable(reply)
     found = sandbox.contents()
@@ -333,6 +333,6 @@ def test_deleting_what_is_not_there_succeeds(vector: Vector) -> None:
     """An id that is unknown or already deleted is not an error and is not counted."""
     sandbox, items = four_vectors(vector)
     sandbox.remove(items[0]["id"])
-    for name in (vector.new_name("unknown"), items[0]["id"]):
+    for name in (vector.new_name("none"), items[0]["id"]):
         result = expect.success(sandbox.delete(ids=[name]), "a success")
         expect_count(result, 0)

@@ -153,7 +153,7 @@ def test_a_query_on_an_unknown_namespace_is_refused(vector: Vector, requirement:
     """A query on a namespace that was never created is refused, even if its name resembles a known one."""
     vector.features.require_namespaces("query")
     family = "BadRequest" if requirement == "VEC-NS-6" else "NamespaceNotFound"
-    for number, name in enumerate((vector.new_name("nowhere"), f"{vector.requests.main_namespace}x")):
+    for number, name in enumerate((vector.new_name("none"), f"{vector.requests.main_namespace}x")):
         query = partial(vector.call, "query", {**vector.query_args(), "namespace": name})
         expect.refusal(cached(vector, ("unknown", number), query), family)
 
@@ -227,7 +227,7 @@ def test_without_a_namespace_the_default_one_is_meant(vector: Vector) -> None:
 def test_a_namespace_without_a_metric_can_be_used(vector: Vector, given: dict[str, Any]) -> None:
     """A namespace that was created without a metric accepts a vector, and a query finds it."""
     vector.features.require_namespaces("create_namespace", "query")
-    args = {"namespace": vector.new_name("corpus"), "dimensions": vector.limits.usual_dimensions, **given}
+    args = {"namespace": vector.new_name("n"), "dimensions": vector.limits.usual_dimensions, **given}
     reply = vector.call("create_namespace", args)
     claimed = any(isinstance(value, str) for _, value in vector.capabilities.extensions(*DEFAULT_METRIC))
     if reply.is_a("BadRequest") and (given or not claimed):

@@ -117,7 +117,7 @@ class EmbeddingRequests(Requests):
             yield op, self.with_text(op, text), {"deadline_ms": deadline_in(-60_000)}
         yield "count_tokens", {**self.minimal("count_tokens"), "text": [text]}, {}
         yield "embed_batch", {**batch, "texts": text}, {}
-        most = self._texts.capabilities.limit("max_batch_size") or MOST_LENGTH
+        most = self._texts.cap_batch_size(MOST_LENGTH)
         if most < 1_000:
             yield "embed_batch", {**batch, "texts": [text] * (most + 1)}, {}
 

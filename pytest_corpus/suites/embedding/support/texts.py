@@ -104,8 +104,8 @@ class Texts(ListedModels):
         return cut.strip() or "a"
 
     def cap_batch_size(self, wanted: int) -> int:
-        """Return this number of texts, or the maximum of a batch if the maximum is smaller."""
-        return min(wanted, self.capabilities.limit("max_batch_size") or wanted)
+        """Return this number of texts, or the stated maximum of a batch if it is smaller (SPECIFICATION 10.2, 16.2)."""
+        return min([wanted, *filter(None, map(self.capabilities.limit, ("max_batch_size", "max_batch_ops")))])
 
     def can_take_text(self, text: str) -> bool:
         return self.limit is None or len(text.encode()) <= self.limit

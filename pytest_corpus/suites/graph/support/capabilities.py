@@ -225,7 +225,7 @@ class GraphCapabilities(Subject):
         namespace = None
         if own and self._obstacle_to_namespaces() is None:
             namespace = f"{self.settings.run_prefix}n{inputs.next_in_rotation('namespace') % MIN_NAMESPACES}"
-        return GraphSandbox(self, f"{self.settings.prefix}{inputs.unique_number()}", namespace=namespace, tenant=tenant)
+        return GraphSandbox(self, f"{self.settings.prefix}{inputs.unique_digits()}", namespace=namespace, tenant=tenant)
 
     def require_namespaces(self, *, aside: bool = False) -> None:
         """Check that a write to a new namespace creates the namespace.

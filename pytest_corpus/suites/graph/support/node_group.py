@@ -96,7 +96,7 @@ class NodeGroup:
 
 def empty_namespace(graph: Any) -> str:
     """Return the name of a namespace to which nothing was written."""
-    return f"{graph.settings.prefix}nowhere{inputs.unique_number()}"
+    return f"{graph.settings.prefix}none{inputs.unique_digits()}"
 
 
 def value_of(node: Mapping[str, Any]) -> str:

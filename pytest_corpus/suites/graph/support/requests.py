@@ -153,7 +153,7 @@ class GraphRequests(Requests):
         ]
 
     def with_items(self, count: int) -> list[Request]:
-        number = inputs.unique_number()
+        number = inputs.unique_digits()
         nodes = [
             self._graph.plain_nodes(f"plain{number}x{each}")["nodes"][0]
             for each in range(min(count, self._graph.items_per_request))

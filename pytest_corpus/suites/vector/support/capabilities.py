@@ -93,8 +93,8 @@ class VectorCalls(Subject):
         return next((number for number in stated if number is not None and number > 0), most)
 
     def new_name(self, prefix: str = "v") -> str:
-        """Return a name that no other vector or namespace of this run or worker has."""
-        return f"{self.settings.prefix}{prefix}{inputs.unique_number()}"
+        """Return a name that no other vector or namespace of this run or worker has, with at most four letters more."""
+        return f"{self.settings.prefix}{prefix}{inputs.unique_digits()}"
 
     def unique(self, prefix: str = "note") -> str:
         return self.new_name(prefix)
@@ -264,7 +264,7 @@ class Features:
 
     def takes_any_id(self) -> bool:
         """False if ids must be UUIDs: a vector is accepted with a UUID as its id, but refused with another text."""
-        where, item = self._vector.namespace_arg(self._vector.new_name("corpus")), self._vector.item()
+        where, item = self._vector.namespace_arg(self._vector.new_name("n")), self._vector.item()
         uuid = {**item, "id": uuid_of(self._vector.settings.run)}
         taken = []
         with self._vector.suite_calls():

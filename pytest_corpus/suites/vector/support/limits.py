@@ -70,10 +70,10 @@ class Limits:
 
     @property
     def most_in_batch(self) -> int | None:
-        """The largest number of vectors in an upsert; None if no limit is stated."""
+        """The largest number of vectors or queries in a request (SPECIFICATION 9.2, 16.2); None if none is stated."""
         if self._capabilities.flag("supports_batch_operations") is False:
             return 1
-        return self._capabilities.limit("max_batch_size")
+        return min(filter(None, map(self._capabilities.limit, ("max_batch_size", "max_batch_ops"))), default=None)
 
     @cached_property
     def most_namespaces(self) -> int:

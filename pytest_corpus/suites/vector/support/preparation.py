@@ -181,7 +181,7 @@ class VectorProbe(Probe):
     filtered = "filtered query"
 
     def __init__(self, vector: VectorCalls) -> None:
-        self._vector, self._name = vector, vector.new_name("trial")
+        self._vector, self._name = vector, vector.new_name("try")
         self._where, self._items = vector.namespace_arg(self._name), dict[str, Item]()
         self._metadata: dict[str, str] | None = None
         self._is_made = (

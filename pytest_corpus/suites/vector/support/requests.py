@@ -41,13 +41,13 @@ class PlainNamespaces(Requests):
     @property
     def main_namespace(self) -> str:
         """The namespace of plain queries. Only a few vectors are ever written to it."""
-        self._vector.shared.main_namespace = self._vector.shared.main_namespace or self._new_name("home")
+        self._vector.shared.main_namespace = self._vector.shared.main_namespace or self._new_name("own")
         return self._vector.shared.main_namespace
 
     @property
     def scratch(self) -> str:
         """The namespace of plain writes."""
-        self._vector.shared.scratch = self._vector.shared.scratch or self._new_name("scratch")
+        self._vector.shared.scratch = self._vector.shared.scratch or self._new_name("temp")
         return self._vector.shared.scratch
 
     def _new_name(self, prefix: str) -> str:
@@ -89,7 +89,7 @@ class PlainNamespaces(Requests):
         if left := self._vector.shared.undeleted.get(self._vector.client, {}).get(operation):
             return left.pop()
         item = self._vector.item() if operation == "delete" else None
-        name = str(item["id"]) if item else self._vector.new_name("doomed")
+        name = str(item["id"]) if item else self._vector.new_name("gone")
         self._vector.shared.to_delete[name] = item
         return name
 

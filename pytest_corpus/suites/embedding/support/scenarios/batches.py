@@ -246,6 +246,7 @@ def largest_batch(embedding: Embedding) -> int:
             if most is None
             else f"a batch of {most} texts is too large for a test"
         )
+    expect.applicable(embedding.cap_batch_size(most) == most, "max_batch_ops is smaller than max_batch_size")
     return most
 
 

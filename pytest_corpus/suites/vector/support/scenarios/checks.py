@@ -168,7 +168,7 @@ def two_tenants(
         like: the kinds of the tenants' names. An empty kind is a plain name. Plain names replace refused names (R139).
     """
     require_tenants(vector, claimed=claimed)
-    name, tenant = vector.new_name("shared"), new_tenant_context()["tenant"]
+    name, tenant = vector.new_name("same"), new_tenant_context()["tenant"]
     similar = vocabulary.fill_in(vocabulary.SIMILAR, tenant)
     found: list[VectorSandbox] = []
     for kind, end in zip(like, "ab", strict=True):

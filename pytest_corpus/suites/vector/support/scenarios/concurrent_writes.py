@@ -79,7 +79,7 @@ def history(vector: Vector) -> dict[str, list[Event]]:
     """Return the history of both ids. Raises NotApplicable if a query finds at most one of them."""
     vector.require("query", "upsert", "delete")
     expect.applicable(vector.limits.cap_matches(2) >= 2, "a query may ask for at most one match")
-    ids = {name: vector.new_name("concurrent") for name in "ab"}
+    ids = {name: vector.new_name("v") for name in "ab"}
     sandbox = vector.sandbox()
     vector.store.note_planned_writes(
         vector.envelope("upsert", sandbox.args(vectors=[{"id": each} for each in ids.values()]))
