@@ -168,7 +168,7 @@ AGAIN = "; the answer to a short request goes on for ever, too"
 
 
 def is_still_sending(exchange: Exchange) -> bool:
-    """True if the suite stopped reading a stream that still sent frames. The stream may be long instead of endless."""
+    """True if the suite stopped reading a stream that still sent frames. The stream may be endless, or only long."""
     fault = exchange.fault
     if fault is None or not exchange.streaming:
         return False

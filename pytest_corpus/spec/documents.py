@@ -104,7 +104,7 @@ G Migration from Existing APIs
 
 
 def _parse_sections(document: str) -> dict[str, str]:
-    """Return the section titles of a document by number. Each line is a chapter; indented lines continue it."""
+    """Map each section number of a document to its title. A line lists the sections of a chapter; it may be wrapped."""
     sections = (each.strip() for each in document.replace("\n    ", " ").replace("\n", "; ").split("; "))
     return {number: title for number, _, title in (each.partition(" ") for each in sections if each)}
 

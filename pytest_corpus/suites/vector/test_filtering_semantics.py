@@ -94,7 +94,7 @@ HELD: dict[str, tuple[tuple[dict[str, Any] | None, ...], tuple[tuple[dict[str, A
 """By requirement: the metadata of each vector, and filters. Each filter has the indexes of the matching vectors."""
 
 MIXED: tuple[Any, ...] = ("a", "ab", "b a", 7, 70, ["a", "b"], None, True)
-"""The values under one key, in the order of the directions of the vectors."""
+"""The values of one metadata key: one value for each of the vectors."""
 
 UNPRINTABLE = ("nul", "newline", "tab", "long")
 """The kinds of words that are left out of values with several words."""

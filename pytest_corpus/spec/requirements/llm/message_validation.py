@@ -43,7 +43,7 @@ LLM-TOOLS-3 MUST: A malformed tool definition is refused with BAD_REQUEST.
   hint: check that each tool is an object with a `function` that has a `name`; do not drop a bad one
 LLM-TOOLS-4 MUST: A malformed `tool_choice` is refused with BAD_REQUEST.
   from ERRORS 6.1, R8, R72; needs supports_tools, supports_tool_choice
-  hint: accept "auto", "none", "required" or an object, and refuse other values before you read them
+  hint: accept "auto", "none", "required" or an object; check this before you use the value
 LLM-TOOLS-5 MUST: If capabilities deny tools, a request with tools is either answered, or refused with NOT_SUPPORTED.
   from ERRORS 6, R23
   hint: if you deny tools, answer NOT_SUPPORTED to a request with `tools`, or answer it without reading them

@@ -38,7 +38,7 @@ UNICODE = {
 }
 
 WITH_WORDS = "private_use"
-"""The kind of text that follows the unusual words of the vocabulary."""
+"""To a text of this kind, the unusual words of the vocabulary are added."""
 
 SENTENCE = (
     "Hello, tokenizer!  Don't  stop-counting 1234567 e\u0301\U0001f600 words...   \n\n\n \t\tand (((on))) ====> "

@@ -86,7 +86,7 @@ def uncached_instance(embedding: Embedding) -> Embedding:
 
 
 def expect_other_vector(embedding: Embedding, found: Vector, first: Vector, ask: Callable[[Embedding], Vector]) -> None:
-    """Check that a vector differs from the vector of the first request. An equal vector must be the correct one.
+    """Check that a vector differs from the vector of the first request, unless both requests have the same vector.
 
     Args:
         ask: asks an instance with an empty cache for the correct vector.
