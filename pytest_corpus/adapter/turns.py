@@ -90,7 +90,7 @@ class Body:
         self.is_resting = False
 
     def piece_body_maker(self) -> Callable[[], Body]:
-        """Return a function that makes a body for a piece of this body's work."""
+        """Return a function that makes new bodies; each of them does one piece of the work of this body."""
         values = [getattr(holder, name) for holder, name in self._places]
         return lambda: Body(self.turns, self._places, values, self)
 

@@ -35,7 +35,7 @@ A write that never shows is read about 200 times until the limit.
 """
 
 TRIALS = 3
-"""The number of measurements if the first write is late, because a single one may be short by chance."""
+"""The number of times the delay is measured if the first write is late, because one delay may be short by chance."""
 
 ENOUGH_S = 5.0
 """No measurement begins after this time."""

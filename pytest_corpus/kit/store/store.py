@@ -108,7 +108,7 @@ class Records:
         return [thing for thing, record in self._all.items() if not ends.isdisjoint(record.ends)]
 
     def add(self, writes: Writes) -> list[Thing]:
-        """Note that things may be in the store; return the things that were not known before."""
+        """Record things that may be in the store; return the things that were not recorded before."""
         fresh = [thing for thing in writes if not self.is_there(thing)]
         for thing in fresh:
             self._all.pop(thing, None)

@@ -108,7 +108,7 @@ SEEDS = tuple(f"s{number}" for number in range(1, 9))
 
 
 class GraphCapabilities(Subject):
-    """A graph's dialects, limits, batches and namespaces, and the nodes that plain requests name."""
+    """A graph's dialects, limits, batches and namespaces, and the nodes to which plain requests refer."""
 
     component = "graph"
     principal = "upsert_nodes"

@@ -63,7 +63,7 @@ BASICS = {
 """The basic requirements of a graph. Each has the text of its violation and the actions of tests that need it."""
 
 STREAMED = replace(BASICS["GRA-QUERY-2"], needs=frozenset(("stream_query",)))
-"""GRA-QUERY-2 for streams: a query that does not show a node also explains failures of `stream_query`."""
+"""GRA-QUERY-2, also for streams: if `query` does not show a stored node, this explains failures of `stream_query`."""
 
 ALL = ("GRA-NODE-1", "GRA-NODE-12", "GRA-NODE-3")
 """The requirements on which all other tests depend."""

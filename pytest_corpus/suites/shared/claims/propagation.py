@@ -127,7 +127,7 @@ def operations_at_provider(subject: Subject) -> list[str]:
 
 
 def provider_ops_of(subject: Subject, name: str) -> tuple[str, ...]:
-    """Return the ops of the provider that an operation calls. Raises NotAssessed if it calls none."""
+    """Return the provider's operations that an operation calls. Raises NotAssessed if the operation calls none."""
     subject.faults.provider_op(name)
     return subject.shared.provider_ops[name]
 
