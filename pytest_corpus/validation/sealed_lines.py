@@ -54,7 +54,7 @@ class Writer:
         self.write_lines(dumps(members) + "\n")
 
     def write_lines(self, text: str) -> None:
-        """Number lines, which may come from several processes, and write them. Raises OSError if the file cannot be written."""
+        """Number and write lines of one or several processes. Raises OSError if the file cannot be written."""
         if self._file is None:
             self._raw = open(self.path, "wb", opener=_open_private)  # noqa: SIM115 - open until the run ends
             zipped = self.path.name.endswith(".gz")
