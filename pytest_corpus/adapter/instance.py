@@ -281,7 +281,8 @@ class AdapterInstance:
         finally:
             ended = time.monotonic()
             for exchange in batch.exchanges:
-                exchange.observed.end(ended)
+                fault = exchange.fault
+                exchange.observed.end(ended, is_given_up=fault is not None and fault.kind in ("timeout", "cut_off"))
         # A remote adapter shows only by its first report that it observes.
         expect_reports(batch, observes=self.remote is not None or "metrics" in self.hooks)
         for exchange in batch.exchanges:

@@ -6,6 +6,9 @@ from typing import Any
 
 from pytest_corpus.spec.words import STREAM_OUTCOME
 
+CLOCKS_MS = 50
+"""The tolerance for the difference of the suite's clock and the adapter's, in milliseconds (R116)."""
+
 
 @dataclass(slots=True)
 class Observation:

@@ -7,12 +7,14 @@ Context variables hold the part and the call; asyncio copies them into the task 
 code that the adapter awaits, in its tasks, generators and callbacks, in `asyncio.to_thread` and in the loop's executor.
 A report over the wire is sent to an address of its call. The adapter's own executors, raw threads and queue workers
 know no call, or only the call that started them. Their reports are assigned to the active call, and from then on each
-call waits until the reports of the previous call have arrived.
+call waits until the reports of the previous call have arrived. An observation of more time than that call took belongs
+to a call that was given up, if there is one: a queue worker may go on with it, and report it much later.
 """
 
 from __future__ import annotations
 
 import math
+import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -21,7 +23,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from pytest_corpus.adapter.fault_plan import Plan
-from pytest_corpus.adapter.reports import Arrival, Count, Observation
+from pytest_corpus.adapter.reports import CLOCKS_MS, Arrival, Count, Observation
 
 LATEST_S = 1.0
 """The time after the answer within which a report counts (R92)."""
@@ -121,7 +123,9 @@ class Observed:
         streaming: True if the operation is a stream, or was called as a stream.
         part: the part of the run that made the call; None after its end, because a part holds all its exchanges.
         plans: the plans of this part.
+        began: the beginning of the call on the monotonic clock.
         ended: the end of the call on the monotonic clock; infinite while it is under way.
+        is_given_up: True if the suite stopped waiting for the answer; the adapter may go on, and report at any time.
         applied_plans: the plans at the provider that affected the call.
         hints_ms: the values of `retry_after_ms` that the provider gave with these faults.
         debug_logs: the log records below INFO.
@@ -135,7 +139,9 @@ class Observed:
     streaming: bool = False
     part: Part | None = None
     plans: list[Plan] | None = None
+    began: float = -math.inf
     ended: float = math.inf
+    is_given_up: bool = False
     observations: list[Observation] = field(default_factory=list)
     counts: list[Count] = field(default_factory=list)
     arrivals: list[Arrival] = field(default_factory=list)
@@ -148,9 +154,9 @@ class Observed:
     headers: Sequence[str] = ()
     late: ReportWaiter | None = None
 
-    def end(self, at: float) -> None:
+    def end(self, at: float, *, is_given_up: bool = False) -> None:
         """Note the end of the call."""
-        self.ended, self.part = at, None
+        self.ended, self.is_given_up, self.part = at, is_given_up, None
 
     @property
     def is_over(self) -> bool:
@@ -250,7 +256,7 @@ class Attribution:
 
     def begin(self, call: Observed) -> None:
         """Note the beginning of a call."""
-        call.part = self.part
+        call.began, call.part = time.monotonic(), self.part
         call.plans = call.part.plans
         self._calls.append(call)
 
@@ -273,13 +279,14 @@ class Attribution:
         if call is not None and not _is_doubtful(call, report, kind):
             return call
         others = [each for each in self._calls if _is_awaiting(each, report, kind)]
-        if call is not None and not others:
-            return call if report.at - call.ended <= LATEST_S else None
-        self.is_exact = self.is_exact and not self._calls
-        if others:
-            return next((each for each in others if not each.is_over), others[0])
-        in_time = self.latest is not None and report.at - self.latest.ended <= LATEST_S
-        return self.latest if in_time else None
+        if call is None or others:
+            self.is_exact = self.is_exact and not self._calls
+            call = next((each for each in others if not each.is_over), others[0] if others else self.latest)
+        found = call if call is not None and report.at - call.ended <= LATEST_S else None
+        if call is None or _took_as_long(call, report):
+            return found
+        given_up = (each for each in self._calls if each.is_given_up and _is_of(each, report) and each.is_missing(kind))
+        return next((each for each in given_up if _took_as_long(each, report)), found)
 
 
 def _is_doubtful(call: Observed, report: Observation | Count, kind: str) -> bool:
@@ -292,6 +299,17 @@ def _is_doubtful(call: Observed, report: Observation | Count, kind: str) -> bool
 
 def _is_awaiting(call: Observed, report: Observation | Count, kind: str) -> bool:
     """True if a call lacks this report and may still get it: the call is active, or just ended and must have it."""
-    fits = report.is_outcome if isinstance(report, Count) else not call.ops or report.op in call.ops
     in_time = not call.is_over or (call.is_due and report.at - call.ended <= LATEST_S)
-    return fits and in_time and call.is_missing(kind)
+    return _is_of(call, report) and in_time and call.is_missing(kind)
+
+
+def _is_of(call: Observed, report: Observation | Count) -> bool:
+    """True if a report is an outcome, or an observation of the operation of this call."""
+    return report.is_outcome if isinstance(report, Count) else not call.ops or report.op in call.ops
+
+
+def _took_as_long(call: Observed, report: Observation | Count) -> bool:
+    """True if a call, or the work on it if it was given up, took at least the time that a report states."""
+    ms = report.ms if isinstance(report, Observation) and isinstance(report.ms, (int, float)) else 0
+    until = report.at if call.is_given_up else min(report.at, call.ended)
+    return not ms > 1000 * (until - call.began) + CLOCKS_MS

@@ -156,6 +156,30 @@ def test_settling_ends_when_the_reports_have_come(surplus: bool) -> None:
     assert (time.monotonic() - started < calls.late.grace_s / 2) is not surplus
 
 
+def test_a_call_that_was_given_up_is_observed_whenever_its_work_ends() -> None:
+    """Its observation is of more time than the call that is under way took; what that call took is its own."""
+    calls = Calls(named=False)
+    given_up, other = calls.begun(), calls.begun("embed")
+    for call in (given_up, other):
+        call.began -= 4
+        call.end(call.began + 1, is_given_up=True)
+    active = calls.begun()
+    for ms in (3900, 3900, 0.1):
+        calls.sink.observe(component="llm", op="complete", ms=ms, ok=True)
+    assert [[seen.ms for seen in call.observations] for call in (given_up, other, active)] == [[3900], [], [3900, 0.1]]
+
+
+def test_a_false_time_stays_with_its_call() -> None:
+    """Where no call was given up, or none has been under way for that long."""
+    calls = Calls(named=False)
+    ended = calls.made(late_s=0.0)
+    given_up = calls.begun()
+    given_up.end(time.monotonic(), is_given_up=True)
+    active = calls.begun()
+    calls.sink.observe(component="llm", op="complete", ms=3900, ok=True)
+    assert [len(call.observations) for call in (ended, given_up, active)] == [1, 0, 1]
+
+
 def test_an_outcome_is_waited_for() -> None:
     """A stream lacks its final outcome until it is counted."""
     calls = Calls()

@@ -7,6 +7,7 @@ from typing import Any
 
 from pytest_corpus.adapter.exchange import Exchange, Frame, non_finite
 from pytest_corpus.adapter.facts import to_whole_number
+from pytest_corpus.adapter.reports import CLOCKS_MS
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import Keys, Violation, Violations
 from pytest_corpus.kit.reply import describe, error_names
@@ -17,9 +18,6 @@ from pytest_corpus.text.values import strings_of
 
 FINITE = "COM-NUM-2"
 """The requirement that numbers are finite. Data that violate it are not judged any further."""
-
-CLOCKS_MS = 50
-"""The tolerance for the difference of the suite's clock and the adapter's, in milliseconds (R116)."""
 
 SUCCESS_KEYS = frozenset({"ok", "code", "ms", "result"})
 ERROR_KEYS = frozenset({"ok", "code", "error", "message", "retry_after_ms", "details", "ms"})
