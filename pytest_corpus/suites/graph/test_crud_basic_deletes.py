@@ -256,8 +256,8 @@ def test_a_filter_deletes_the_nodes_that_fit(graph: Graph, kind: str, size: int 
     reply = sandbox.call("delete_nodes", {"filter": wanted})
     expect.either(reply, *PERMANENT)
     left = [value_of(node) for name, node in nodes.items() if reply.is_error or name not in gone]
-    for each, (unusual_key_context, node) in odd.items():  # the group is deleted last: it has all nodes
-        term = {key: node["properties"][key] for key in (unusual_key_context, "corpus_group")}
+    for each, (name, node) in odd.items():  # the group is deleted last: it has all nodes
+        term = {key: node["properties"][key] for key in (name, "corpus_group")}
         if expect.either(sandbox.call("delete_nodes", {"filter": term}), *PERMANENT):
             taken.pop(each, None)
     show = sandbox.expect_all_show_values if gone else sandbox.expect_one_shows_values
