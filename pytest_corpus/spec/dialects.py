@@ -2,8 +2,8 @@
 
 Each purpose has several spellings of one query, the most usual first; the suite uses the first one that an adapter
 accepts. The queries ask for nodes of the label `CorpusNode` with the properties `corpus_key`, `corpus_group`,
-`corpus_rank` and `corpus_value`, and for edges of the label `CORPUS_LINK`; parameters are `wanted`, `group` and `rank`.
-In the records of an answer, only the values of `corpus_value` matter; their keys may have any name.
+`corpus_rank` and `corpus_value`, and for edges of the label `CORPUS_LINK`; parameters are `wanted`, `group` and
+`wanted_rank`. In the records of an answer, only the values of `corpus_value` matter; their keys may have any name.
 
 A user overrides or adds a language with a JSON file, ``--corpus-dialects=FILE``: `{language: {purpose: text}}`. A list
 of texts may stand in place of one text.
@@ -18,7 +18,7 @@ EDGE_LABEL = "CORPUS_LINK"
 PURPOSES = {
     "find": "the node whose corpus_key is the parameter `wanted`",
     "group": "all nodes whose corpus_group is the parameter `group`",
-    "typed": "the node whose corpus_key is `wanted` and whose corpus_rank is the parameter `rank`",
+    "typed": "the node whose corpus_key is `wanted` and whose corpus_rank is the parameter `wanted_rank`",
     "ordered": "all nodes of `group`, the lowest corpus_rank first",
     "links": "the target nodes of CORPUS_LINK edges from the node whose corpus_key is `wanted`, one record per edge",
     "link_values": "the corpus_value of the CORPUS_LINK edges that lead from the node whose corpus_key is `wanted`",
@@ -53,7 +53,7 @@ class Dialect:
 
 _NODE = f"(n:{NODE_LABEL} {{corpus_key: $wanted}})"
 _GROUP = f"(n:{NODE_LABEL} {{corpus_group: $group}})"
-_RANKED = f"(n:{NODE_LABEL} {{corpus_key: $wanted, corpus_rank: $rank}})"
+_RANKED = f"(n:{NODE_LABEL} {{corpus_key: $wanted, corpus_rank: $wanted_rank}})"
 _LINK = f"(a:{NODE_LABEL} {{corpus_key: $wanted}})-[r:{EDGE_LABEL}]->(n:{NODE_LABEL})"
 _WAY = f"(a:{NODE_LABEL})-[r:{EDGE_LABEL}]->(n:{NODE_LABEL})"
 _FOUND = "RETURN n.corpus_value AS found"
@@ -73,7 +73,7 @@ _PATTERNS: Mapping[str, tuple[str, ...]] = {
     ),
     "typed": (
         f"MATCH {_RANKED} {_FOUND}",
-        f"MATCH (n:{NODE_LABEL}) WHERE n.corpus_key = $wanted AND n.corpus_rank = $rank {_FOUND}",
+        f"MATCH (n:{NODE_LABEL}) WHERE n.corpus_key = $wanted AND n.corpus_rank = $wanted_rank {_FOUND}",
         f"MATCH {_RANKED} RETURN n",
     ),
     "ordered": (
@@ -159,7 +159,10 @@ _KEY = "has('corpus_key', wanted)"
 _GREMLIN: Mapping[str, tuple[str, ...]] = {
     "find": _node_queries("corpus_key", "wanted"),
     "group": _node_queries("corpus_group", "group"),
-    "typed": (*_node_traversals(f"{_KEY}.has('corpus_rank', rank)"), f"g.V().{_KEY}.has('corpus_rank', rank)"),
+    "typed": (
+        *_node_traversals(f"{_KEY}.has('corpus_rank', wanted_rank)"),
+        f"g.V().{_KEY}.has('corpus_rank', wanted_rank)",
+    ),
     "ordered": _node_traversals("has('corpus_group', group)", ".order().by('corpus_rank')"),
     "links": (*_link_queries(f"outE('{EDGE_LABEL}').inV()"), *_link_queries(f"out('{EDGE_LABEL}')")),
     "link_values": _link_queries(f"outE('{EDGE_LABEL}')"),

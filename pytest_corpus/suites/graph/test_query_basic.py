@@ -157,7 +157,7 @@ def test_a_parameter_keeps_its_type(graph: Graph, operation: str) -> None:
     sandbox = graph.sandbox(own=False)
     nodes = {kind: sandbox.node(kind, rank=value) for kind, value in queries.TYPED.items()}
     for node in nodes.values():
-        node["properties"]["corpus_key"] = f"{sandbox.key('typed')} $rank $wanted"
+        node["properties"]["corpus_key"] = f"{sandbox.key('typed')} $wanted_rank $wanted"
     integers = [kind for kind, value in queries.TYPED.items() if type(value) is int]
     sandbox.put(*(nodes[kind] for kind in integers))
     others = [node for kind, node in nodes.items() if kind not in integers]
@@ -169,7 +169,7 @@ def test_a_parameter_keeps_its_type(graph: Graph, operation: str) -> None:
         key = node["properties"]["corpus_key"]
         if kind not in integers and node not in others[: graph.items_per_request]:
             if kind == digits:
-                lost = queries.find_values(sandbox, operation, key, purpose="typed", rank=queries.TYPED[kind])
+                lost = queries.find_values(sandbox, operation, key, purpose="typed", wanted_rank=queries.TYPED[kind])
                 expect.check(
                     not lost,
                     "no node with a number, because the parameter is a text",
@@ -177,7 +177,7 @@ def test_a_parameter_keeps_its_type(graph: Graph, operation: str) -> None:
                     "records",
                 )
             continue
-        found = sandbox.query_values(operation, "typed", wanted=key, rank=queries.TYPED[kind])
+        found = sandbox.query_values(operation, "typed", wanted=key, wanted_rank=queries.TYPED[kind])
         expect.check(found == [value_of(node)], f"the node with the value: {kind}", f"{len(found)} nodes", "records")
 
 

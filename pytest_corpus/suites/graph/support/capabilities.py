@@ -204,8 +204,8 @@ class GraphCapabilities(Subject):
         if spoken is None:
             listed = ", ".join(self.dialects.listed) or "none"
             raise NotAssessed(Obstacle.NO_QUERIES, dialects=f"the listed dialects ({listed})")
-        example = {"wanted": self.seeds.key("s1"), "group": self.seeds.group, "rank": 1}
-        names = {"find": ["wanted"], "group": ["group"], "ordered": ["group"], "typed": ["wanted", "rank"]}
+        example = {"wanted": self.seeds.key("s1"), "group": self.seeds.group, "wanted_rank": 1}
+        names = {"find": ["wanted"], "group": ["group"], "ordered": ["group"], "typed": ["wanted", "wanted_rank"]}
         self.question(purpose, dialect, **{name: example[name] for name in names.get(purpose, ["wanted"])})
         if obstacle := self.dialects.obstacle(purpose, spoken):
             raise obstacle

@@ -30,7 +30,7 @@ TRICKY = {
     "backslash_quote": "a\\' OR 1=1 //",
     "backtick": "`a`",
     "parameter": "$wanted",
-    "other_parameter": "$rank",
+    "other_parameter": "$wanted_rank",
     "braces": "{wanted} {0} ${wanted} %s",
     "comment": "a /* b */ -- c // d",
     "newline": "a\nb\tc",
