@@ -18,13 +18,19 @@ OTHERS = ("randomly", "asyncio", "cov", "cacheprovider", "xdist", *DISRUPTIVE)
 REFERENCE = "--corpus-adapter=pytest_corpus.reference:llm"
 
 WRAPPED = '''
+import inspect
+
+from pytest_corpus import reference
 from pytest_corpus.reference import llm
 
 class Wrapped:
-    """The reference adapter with something changed by a subclass."""
+    """A reference adapter with something changed by a subclass."""
+
+    component = "llm"
 
     def __init__(self, metrics=None, provider=None):
-        self.inner = llm(metrics, provider)
+        self.metrics, self.provider = metrics, provider
+        self.inner = getattr(reference, self.component)(metrics, provider)
 
     async def handle(self, envelope):
         return await self.inner.handle(envelope)
@@ -35,17 +41,33 @@ class Wrapped:
 def op_of(envelope):
     return envelope.get("op") if isinstance(envelope, dict) else None
 
+def refused(code, error, **more):
+    return {"ok": False, "code": code, "error": error, "message": "not this", "details": None, "ms": 1.0,
+            "retry_after_ms": None, **more}
+
 def changes(op):
-    """Make an adapter of a function that changes each successful answer of an operation."""
+    """Make an adapter of a function that changes each successful answer of an operation, or returns another one."""
     def adapter(change):
         class Changing(Wrapped):
+            component = op.partition(".")[0]
             async def handle(self, envelope):
                 answer = await self.inner.handle(envelope)
-                if op_of(envelope) == op and answer["ok"]:
-                    change(answer)
-                return answer
+                return op_of(envelope) == op and answer["ok"] and change(answer) or answer
         Changing.__name__ = Changing.__qualname__ = change.__name__
         return Changing
+    return adapter
+
+def before(op):
+    """Make an adapter of a function that is called before each call of an operation, and may return its answer."""
+    def adapter(act):
+        class Acting(Wrapped):
+            component = op.partition(".")[0]
+            async def handle(self, envelope):
+                given = act(self, envelope) if op_of(envelope) == op else None
+                given = await given if inspect.isawaitable(given) else given
+                return given or await self.inner.handle(envelope)
+        Acting.__name__ = Acting.__qualname__ = act.__name__
+        return Acting
     return adapter
 '''
 """What most adapters of these tests begin with."""

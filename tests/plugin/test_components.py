@@ -98,20 +98,6 @@ def constant_answers() -> dict[str, Any]:
     return answers
 
 
-def test_an_empty_success_of_an_unknown_operation(project: Project) -> None:
-    """The adapter that takes an operation that nobody knows is blamed for it; the suite has no fault of its own."""
-    project.adapter(
-        "class Takes(Wrapped):\n"
-        "    async def handle(self, envelope):\n"
-        "        if 'no_such' in str(envelope):\n"
-        "            return {'ok': True, 'code': 'OK', 'ms': 1.0, 'result': {}}\n"
-        "        return await self.inner.handle(envelope)\n"
-    )
-    result, report = project.judged("mine:Takes", "COM-WIRE-*")
-    assert "fault of pytest-corpus" not in said(result)
-    assert "COM-WIRE-8" in violated(report), said(result)
-
-
 @pytest.mark.slow
 def test_constants_are_found_out(project: Project) -> None:
     """Of an adapter that stores nothing and answers valid constants a third of each component's MUSTs are at fault.

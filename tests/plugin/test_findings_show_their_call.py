@@ -19,7 +19,6 @@ import json
 import logging
 import uuid
 
-from pytest_corpus.reference import graph, vector
 from pytest_corpus.reference.vector.adapter import ReferenceVector
 
 class Timeless(Wrapped):
@@ -27,11 +26,10 @@ class Timeless(Wrapped):
         async for frame in self.inner.handle_stream(envelope):
             yield {**frame, "ms": 0}
 
-class AnyMessages(Wrapped):
-    async def handle(self, envelope):
-        if op_of(envelope) == "llm.complete" and isinstance(envelope["args"].get("messages"), str):
-            envelope = {**envelope, "args": {"messages": [{"role": "user", "content": "hi"}]}}
-        return await self.inner.handle(envelope)
+@before("llm.complete")
+def AnyMessages(adapter, envelope):
+    if isinstance(envelope["args"].get("messages"), str):
+        return adapter.inner.handle({**envelope, "args": {"messages": [{"role": "user", "content": "hi"}]}})
 
 class AnyTypes(Wrapped):
     async def handle(self, envelope):
@@ -74,9 +72,6 @@ class GoesOn(Wrapped):
         yield frames[-1]
 
 class Twice(Wrapped):
-    def __init__(self, metrics=None, provider=None):
-        super().__init__(metrics, provider)
-        self.metrics = metrics
     async def handle_stream(self, envelope):
         async for frame in self.inner.handle_stream(envelope):
             yield frame
@@ -90,7 +85,7 @@ class Logs(Wrapped):
 class Unmeasured(Wrapped):
     async def handle(self, envelope):
         if op_of(envelope) == "llm.count_tokens":
-            return {"ok": False, "code": "NOT_SUPPORTED", "error": "NotSupported", "message": "cannot count", "ms": 1.0}
+            return refused("NOT_SUPPORTED", "NotSupported")
         answer = await self.inner.handle(envelope)
         if op_of(envelope) == "llm.capabilities":
             answer["result"]["supports_count_tokens"] = False
@@ -118,11 +113,8 @@ def mapped(value):
                 for key, each in value.items()}
     return [mapped(each) for each in value] if isinstance(value, list) else value
 
-class Changed:
-    def __init__(self, metrics=None, provider=None):
-        self.inner = vector(metrics, provider)
-
-class OwnIds(Changed):
+class OwnIds(Wrapped):
+    component = "vector"
     async def handle(self, envelope):
         return mapped(await self.inner.handle(envelope))
 
@@ -132,39 +124,26 @@ class OneNamespace(ReferenceVector):
         like = [each for each in like if each.dimensions == space.dimensions]
         return [item for each in like for item in super(OneNamespace, self).select(each, query)]
 
-class Forgets(Changed):
-    async def handle(self, envelope):
-        if op_of(envelope) == "vector.create_namespace":
-            return {"ok": True, "code": "OK", "ms": 1.0, "result": {"success": True}}
-        return await self.inner.handle(envelope)
+@before("vector.create_namespace")
+def Forgets(adapter, envelope):
+    return {"ok": True, "code": "OK", "ms": 1.0, "result": {"success": True}}
 
-class Silent(Changed):
-    async def handle(self, envelope):
-        if op_of(envelope) == "vector.upsert":
-            return {"ok": True, "code": "OK", "ms": 1.0, "result": {}}
-        return await self.inner.handle(envelope)
+@before("vector.upsert")
+def Silent(adapter, envelope):
+    return {"ok": True, "code": "OK", "ms": 1.0, "result": {}}
 
-class Loud:
-    def __init__(self, metrics=None, provider=None):
-        self.inner = graph(metrics, provider)
-    async def handle(self, envelope):
-        answer = await self.inner.handle(envelope)
-        if op_of(envelope) == "graph.traversal":
-            for edge in (answer.get("result") or {}).get("relationships", ()):
-                edge["label"] = edge["label"].upper()
-        return answer
+@changes("graph.traversal")
+def Loud(answer):
+    for edge in answer["result"]["relationships"]:
+        edge["label"] = edge["label"].upper()
 
-class NoNamespaces(Changed):
+@before("vector.create_namespace")
+def NoNamespaces(adapter, envelope):
     # It is busy every other time that a namespace is to be made, and refuses it then.
-    asked = 0
-    async def handle(self, envelope):
-        if op_of(envelope) == "vector.create_namespace":
-            self.asked += 1
-            name, after = ("Unavailable", 1) if self.asked % 2 else ("BadRequest", None)
-            code = "UNAVAILABLE" if self.asked % 2 else "BAD_REQUEST"
-            return {"ok": False, "code": code, "error": name, "message": "not this", "ms": 1.0,
-                    "retry_after_ms": after, "details": None}
-        return await self.inner.handle(envelope)
+    adapter.asked = getattr(adapter, "asked", 0) + 1
+    if adapter.asked % 2:
+        return refused("UNAVAILABLE", "Unavailable", retry_after_ms=1)
+    return refused("BAD_REQUEST", "BadRequest")
 """
 
 

@@ -72,13 +72,6 @@ class Logging(Wrapped):
 """
 
 
-def test_logs_that_can_be_heard(project: Project) -> None:
-    """An adapter in this process that logs what it is asked for is violated."""
-    project.adapter(LOGGING)
-    run(project, "mine:Logging", "--corpus-requirement=COM-LEAK-3")
-    assert violated(project.report()) == {"COM-LEAK-3"}
-
-
 def test_logs_that_cannot_be_heard(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """Requirements on log records are not assessed, with the reason; the logs of this process are not the adapter's."""
     monkeypatch.setattr(AdapterInstance, "hears_logs", False)
