@@ -1,8 +1,5 @@
 """Every shape of factory is opened as it is meant to be, and closed in every case."""
 
-import re
-import time
-
 import pytest
 from inner_runs import Project, said
 
@@ -244,60 +241,3 @@ def test_one_loop_for_its_whole_life(shapes: Project) -> None:
     assert shapes.run("--corpus-adapter=bound:factory", FEW).ret == 0
     assert len(life(shapes)) > 5
     assert len(set(life(shapes))) == 1
-
-
-BLOCKED = """
-import asyncio, time
-
-class closing_blocks(Closing):
-    def close(self): time.sleep(600)
-
-class closing_goes_on(Closing):
-    async def aclose(self):
-        while True:
-            try: await asyncio.sleep(600)
-            except asyncio.CancelledError: continue
-
-class closing_waits_for_a_thread(Closing):
-    async def aclose(self): await asyncio.to_thread(time.sleep, 600)
-
-class a_call_waits_for_a_thread(Closing):
-    async def handle(self, envelope):
-        if op_of(envelope) == "llm.complete" and not hasattr(self, "task"):
-            self.task = asyncio.ensure_future(asyncio.to_thread(time.sleep, 600))
-        return await super().handle(envelope)
-
-from pytest_corpus.reference import vector
-
-class tidying_waits_for_a_thread(Closing):
-    def __init__(self, metrics=None, provider=None):
-        self.inner = vector(metrics, provider)
-
-    async def handle(self, envelope):
-        if op_of(envelope) in ("vector.delete", "vector.delete_namespace"):
-            await asyncio.to_thread(time.sleep, 600)
-        return await self.inner.handle(envelope)
-"""
-
-LAST = """
-import time
-
-def pytest_runtest_logreport(report):
-    with open("last.txt", "w") as file: file.write(repr(time.time()))
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
-@pytest.mark.parametrize("name", re.findall(r"class (\w+_\w+)", BLOCKED))
-def test_the_process_is_gone_soon(shapes: Project, name: str, workers: tuple[str, ...]) -> None:
-    """The verdict is shown, the report is whole, and 15 s after the last test the process is gone."""
-    shapes.adapter(SHAPES + BLOCKED, name="shapes")
-    shapes.pytester.makepyfile(last=LAST)
-    few = FEW if name != "tidying_waits_for_a_thread" else "--corpus-requirement=VEC-UPSERT-1"
-    given = (f"--corpus-adapter=shapes:{name}", few, "--corpus-report=r.json", *workers)
-    result = shapes.run_apart("-plast", *given, plugins=("xdist",) if workers else (), timeout=100)
-    assert time.time() - float((shapes.path / "last.txt").read_text()) < 15
-    assert "no verdict: only a part of the suite ran" in said(result)
-    assert result.ret == 0, said(result)
-    assert shapes.report()["requirements"]

@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -180,20 +181,30 @@ class aclose_goes_on(Wrapped):
             try: await asyncio.sleep(1000)
             except asyncio.CancelledError: pass
 
-class Counting(Wrapped):
-    async def handle(self, envelope):
-        if op_of(envelope) == "llm.count_tokens": await self.begin()
-        return await self.inner.handle(envelope)
+class aclose_waits(Wrapped):
+    async def aclose(self): await asyncio.to_thread(time.sleep, 1000)
 
-class thread_blocks(Counting):
-    async def begin(self): await asyncio.to_thread(threading.Event().wait)
+@before("llm.count_tokens")
+async def thread_blocks(adapter, envelope): await asyncio.to_thread(threading.Event().wait)
 
-class executor_blocks(Counting):
-    async def begin(self): await asyncio.get_running_loop().run_in_executor(None, threading.Event().wait)
+@before("llm.count_tokens")
+async def executor_blocks(adapter, envelope):
+    await asyncio.get_running_loop().run_in_executor(None, threading.Event().wait)
 
-class thread_is_left(Counting):
+@before("llm.count_tokens")
+def thread_is_left(adapter, envelope):
     """The adapter gives up on its client, and answers."""
-    async def begin(self): asyncio.get_running_loop().run_in_executor(None, threading.Event().wait)
+    asyncio.get_running_loop().run_in_executor(None, threading.Event().wait)
+
+@before("llm.count_tokens")
+def task_is_left(adapter, envelope):
+    adapter.task = asyncio.ensure_future(asyncio.to_thread(threading.Event().wait))
+
+class tidying_waits(Wrapped):
+    component = "vector"
+    async def handle(self, envelope):
+        if op_of(envelope) in ("vector.delete", "vector.delete_namespace"): await asyncio.to_thread(time.sleep, 1000)
+        return await self.inner.handle(envelope)
 '''
 
 LAST_TEST = """
@@ -203,24 +214,20 @@ def pytest_runtest_logreport(report):
 """
 
 
+BLOCKED = re.findall(r"^(?:class|(?:async )?def) (\w+)", BLOCKING, re.MULTILINE)
+
+
+@pytest.mark.parametrize("workers", ["0", pytest.param("2", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
-    ("name", "workers"),
-    [
-        ("thread_is_left", "0"),
-        *(
-            pytest.param(name, workers, marks=pytest.mark.slow)
-            for name in ("close_blocks", "aclose_goes_on", "thread_blocks", "executor_blocks", "thread_is_left")
-            for workers in ("0", "2")
-            if (name, workers) != ("thread_is_left", "0")
-        ),
-    ],
+    "name", [pytest.param(name, marks=() if name == "thread_is_left" else pytest.mark.slow) for name in BLOCKED]
 )
 def test_a_process_that_an_adapter_blocks_ends(project: Project, name: str, workers: str) -> None:
     """The verdict is shown, the report is whole, and the process is gone within 15 s of the last test."""
     project.adapter(BLOCKING)
     project.pytester.makepyfile(last_test=LAST_TEST)
-    few = "--corpus-requirement=COM-CAP-1,LLM-TOKENS-1,LLM-COMPLETE-1"
-    given = (f"--corpus-adapter=mine:{name}", "--corpus-report=r.json", few, "-ocorpus_call_timeout=1")
+    few = "--corpus-requirement=COM-CAP-1,LLM-TOKENS-1,LLM-COMPLETE-1,VEC-UPSERT-1"
+    patience = ("-ocorpus_call_timeout=1",) if name != "tidying_waits" else ()
+    given = (f"--corpus-adapter=mine:{name}", "--corpus-report=r.json", few, *patience)
     plugins = ("xdist",) if workers != "0" else ()
     spread = ("-n", workers) if workers != "0" else ()
     result = project.run_apart(*given, *spread, "-p", "last_test", plugins=plugins)
