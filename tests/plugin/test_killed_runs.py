@@ -26,15 +26,12 @@ TARGETS = (
 
 KEEPING = """
 import json, os, _thread
-from pytest_corpus.reference import vector
 
-class Keeping:
-    def __init__(self, metrics=None, provider=None):
-        self.inner = vector(metrics, provider)
-
+class Keeping(Wrapped):
+    component = "vector"
     async def handle(self, envelope):
         answer = await self.inner.handle(envelope)
-        op = envelope.get("op") if isinstance(envelope, dict) else None
+        op = op_of(envelope)
         if op in ("vector.create_namespace", "vector.delete_namespace") and answer.get("ok"):
             with open("spaces.txt", "a") as file:
                 file.write(json.dumps([op, envelope["ctx"].get("tenant"), envelope["args"]["namespace"]]) + "\\n")
@@ -111,7 +108,7 @@ def namespaces(spaces: Path, op: str) -> set[tuple[str | None, str]]:
 
 def test_a_worker_is_not_interrupted_as_it_tidies_up(project: Project) -> None:
     """An interrupt at that time does not come from the user, and each namespace is still deleted."""
-    project.pytester.makepyfile(mine=KEEPING)
+    project.adapter(KEEPING)
     few = ("--corpus-adapter=mine:Impatient", "--corpus-requirement=VEC-NS-*,VEC-UPSERT-1", "-n", "2")
     assert project.run(*few, plugins=("xdist",)).ret == 0
     assert_deleted(project.path / "spaces.txt")
@@ -122,7 +119,7 @@ def test_an_interrupted_run_on_workers_tidies_up(project: Project) -> None:
 
     `test_an_interrupted_run_leaves_nothing` in test_sweeping.py shows the same of one process.
     """
-    project.pytester.makepyfile(mine=KEEPING)
+    project.adapter(KEEPING)
     given = ("--corpus-adapter=mine:Keeping", "--corpus-report=r.json", "-q", "-n", "2")
     process = project.start(*given, plugins=("xdist",), python=sys.executable)
     spaces = project.path / "spaces.txt"
@@ -137,12 +134,7 @@ def test_an_interrupted_run_on_workers_tidies_up(project: Project) -> None:
 
 def test_a_run_that_ends_by_itself(project: Project) -> None:
     """An adapter that leaves the process in the middle of the run leaves a partial report, and no older one."""
-    project.adapter(
-        "import os\nclass Leaving(Wrapped):\n"
-        "    async def handle(self, envelope):\n"
-        "        if op_of(envelope) == 'llm.count_tokens': os._exit(0)\n"
-        "        return await self.inner.handle(envelope)\n"
-    )
+    project.adapter("import os\n@before('llm.count_tokens')\ndef Leaving(adapter, envelope): os._exit(0)\n")
     asked = ("--corpus-report=r.json", "--corpus-report=r.svg")
     (project.path / "r.json").write_text("an older report")
     project.run_apart("--corpus-adapter=mine:Leaving", *asked)

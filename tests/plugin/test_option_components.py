@@ -5,11 +5,9 @@ from inner_runs import Project, said, violated
 FEW = "--corpus-requirement=COM-CAP-1,COM-WIRE-1"
 
 SILENT = """
-class Silent(Wrapped):
-    async def handle(self, envelope):
-        if op_of(envelope) == "llm.capabilities":
-            return {"ok": False, "code": "NOT_SUPPORTED", "error": "NotSupported", "message": "no", "ms": 0}
-        return await self.inner.handle(envelope)
+@before("llm.capabilities")
+def Silent(adapter, envelope):
+    return refused("NOT_SUPPORTED", "NotSupported")
 """
 
 

@@ -52,19 +52,12 @@ def test_a_part_of_the_suite_costs_its_share(project: Project) -> None:
 def test_it_makes_few_calls(project: Project, component: str, most: int) -> None:
     """Ten; a first query may need vectors to find, and what was written is deleted."""
     module = project.adapter(f"""
-from pytest_corpus.reference import {component} as made
-
-class Counting:
-    def __init__(self, metrics=None, provider=None):
-        self.inner = made(metrics, provider)
-
+class Counting(Wrapped):
+    component = "{component}"
     async def handle(self, envelope):
         with open("made.txt", "a") as file:
             file.write(".")
         return await self.inner.handle(envelope)
-
-    def handle_stream(self, envelope):
-        return self.inner.handle_stream(envelope)
 """)
     assert lines(project.run(f"--corpus-adapter={module}:Counting", ESTIMATE))
     assert len(project.path.joinpath("made.txt").read_text("utf-8")) <= most
@@ -78,7 +71,7 @@ class Down(Wrapped):
         answer = await self.inner.handle(envelope)
         if envelope["op"] == "llm.capabilities":
             return answer
-        return {"ok": False, "code": "UNAVAILABLE", "error": "Unavailable", "message": "down", "ms": 0}
+        return refused("UNAVAILABLE", "Unavailable")
 """)
     [line] = lines(project.run(f"--corpus-adapter={module}:Down", "--corpus-components=llm", ESTIMATE))
     assert "how long they take is not known, because a plain call fails" in line

@@ -15,12 +15,10 @@ import logging, os
 def inner(envelope):
     raise ValueError("no route for " + str(envelope["args"]) + os.environ.get("ACME_API_KEY", ""))
 
-class Raises(Wrapped):
-    async def handle(self, envelope):
-        if op_of(envelope) == "llm.complete":
-            print("on my way", os.environ.get("ACME_API_KEY", ""))
-            inner(envelope)
-        return await self.inner.handle(envelope)
+@before("llm.complete")
+def Raises(adapter, envelope):
+    print("on my way", os.environ.get("ACME_API_KEY", ""))
+    inner(envelope)
 
 class Leaks(Wrapped):
     async def handle(self, envelope):
@@ -49,14 +47,9 @@ class Blind(Wrapped):
             answer |= {"error": "Unavailable", "code": "UNAVAILABLE"}
         return answer
 
-class Twice(Wrapped):
-    def __init__(self, metrics=None, provider=None):
-        super().__init__(metrics, provider)
-        self.metrics = metrics
-    async def handle(self, envelope):
-        if op_of(envelope) == "llm.complete":
-            self.metrics.observe(component="llm", op="llm.complete", ms=1.0, ok=True)
-        return await self.inner.handle(envelope)
+@before("llm.complete")
+def Twice(adapter, envelope):
+    adapter.metrics.observe(component="llm", op="llm.complete", ms=1.0, ok=True)
 
 def broken():
     raise ConnectionError("refused by host " + os.environ.get("ACME_API_KEY", ""))
@@ -90,7 +83,7 @@ def test_an_exception_is_told_with_its_place(faulty: Project, plugins: tuple[str
     assert f"got:      the exception ValueError at mine.py:{line}" in text
     assert f"raised:   ValueError: {PROMPT}" in text
     assert f"mine.py:{line} in inner: raise ValueError(" in text
-    assert "in handle: inner(envelope)" in text
+    assert "in Raises: inner(envelope)" in text
     assert "transports" not in text
     assert "on my way ***" in text
     assert SECRET not in text
@@ -237,8 +230,7 @@ class Swallows(Wrapped):
             return self.missing
         except AttributeError as error:
             self.tell(error, envelope)
-            return {"ok": False, "code": "UNAVAILABLE", "error": "Unavailable", "message": "Later", "ms": 1.0,
-                    "retry_after_ms": None, "details": {"suggested_backoff_ms": 50}}
+            return refused("UNAVAILABLE", "Unavailable", details={"suggested_backoff_ms": 50})
 
 class Excepts(Swallows):
     def tell(self, error, envelope):

@@ -9,15 +9,11 @@ VECTOR = "--corpus-adapter=pytest_corpus.reference:vector"
 FEW = "--corpus-requirement=LLM-TOKENS-1"
 
 WATCHED = """
-from pytest_corpus.reference import vector
-
-class Watched:
-    def __init__(self, metrics=None, provider=None):
-        self.inner = vector(metrics, provider)
-
+class Watched(Wrapped):
+    component = "vector"
     async def handle(self, envelope):
         with open("seen.txt", "a") as file:
-            file.write(f"{envelope.get('op') if isinstance(envelope, dict) else None}\\n")
+            file.write(f"{op_of(envelope)}\\n")
         return await self.inner.handle(envelope)
 """
 
@@ -113,7 +109,7 @@ def test_production_is_refused(project: Project, monkeypatch: pytest.MonkeyPatch
 def test_production_is_only_read(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """`quick` in production sends no operation that writes, and calls what it leaves out not assessed."""
     monkeypatch.setenv("CORPUS_TEST_ENV", "production")
-    project.pytester.makepyfile(mine=WATCHED)
+    project.adapter(WATCHED)
     result, report = project.judged("mine:Watched", "--corpus-profile=quick")
     assert result.ret == 0, said(result)
     seen = set((project.path / "seen.txt").read_text().split())
@@ -128,7 +124,7 @@ def test_production_is_only_read(project: Project, monkeypatch: pytest.MonkeyPat
 def test_production_may_be_allowed(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """With --corpus-allow-production the suite runs as anywhere, its writes included."""
     monkeypatch.setenv("CORPUS_TEST_ENV", "production")
-    project.pytester.makepyfile(mine=WATCHED)
+    project.adapter(WATCHED)
     result = project.run(
         "--corpus-adapter=mine:Watched", "--corpus-allow-production", "--corpus-requirement=VEC-UPSERT-1"
     )

@@ -6,12 +6,10 @@ from inner_runs import Project, said
 FEW = "--corpus-requirement=LLM-TOKENS-2,LLM-TOKENS-3"
 
 RECORDING = """
-class Recording(Wrapped):
-    async def handle(self, envelope):
-        if op_of(envelope) == "llm.count_tokens":
-            with open("texts.txt", "ab") as file:
-                file.write(repr(envelope["args"].get("text")).encode("utf-8", "backslashreplace") + b"\\n")
-        return await self.inner.handle(envelope)
+@before("llm.count_tokens")
+def Recording(adapter, envelope):
+    with open("texts.txt", "ab") as file:
+        file.write(repr(envelope["args"].get("text")).encode("utf-8", "backslashreplace") + b"\\n")
 """
 
 

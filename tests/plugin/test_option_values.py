@@ -104,11 +104,9 @@ def test_an_option_of_somebody_else(project: Project) -> None:
 SLOW = """
 import asyncio
 seconds = 3
-class Slow(Wrapped):
-    async def handle(self, envelope):
-        if op_of(envelope) == "llm.complete":
-            await asyncio.sleep(seconds)
-        return await self.inner.handle(envelope)
+@before("llm.complete")
+async def Slow(adapter, envelope):
+    await asyncio.sleep(seconds)
 """
 FEW = "--corpus-requirement=LLM-COMPLETE-1,COM-WIRE-2"
 ADDRESS = "--corpus-adapter=http://127.0.0.1:1/"

@@ -10,7 +10,8 @@ from pytest_corpus.integration.running.surroundings import OF_TIME
 from pytest_corpus.spec.requirements import catalogue
 
 FLAKY = """
-import itertools
+import asyncio, itertools, os, socket, time, warnings
+from urllib.parse import urlsplit
 calls = itertools.count(1)
 
 @changes("llm.complete")
@@ -36,49 +37,30 @@ class Warns(Wrapped):
         warn()
 
 def warn():
-    import warnings
     warnings.warn("an old client", DeprecationWarning)
 
-class Slow(Wrapped):
-    async def handle(self, envelope):
-        import asyncio
-        if op_of(envelope) == "llm.count_tokens":
-            await asyncio.sleep(0.5)
-        return await super().handle(envelope)
+@before("llm.count_tokens")
+async def Slow(adapter, envelope):
+    await asyncio.sleep(0.5)
 
-class Client(Wrapped):
-    def __init__(self, metrics=None, provider=None):
-        super().__init__(metrics, provider)
-        self.provider = provider
+@before("llm.complete")
+def Client(adapter, envelope):
+    url = urlsplit(adapter.provider.url)
+    socket.create_connection((url.hostname, url.port)).close()
 
-    async def handle(self, envelope):
-        import socket
-        if op_of(envelope) == "llm.complete":
-            from urllib.parse import urlsplit
-            url = urlsplit(self.provider.url)
-            socket.create_connection((url.hostname, url.port)).close()
-        return await super().handle(envelope)
-
-class Foreign(Wrapped):
-    async def handle(self, envelope):
-        import socket
-        if op_of(envelope) == "llm.complete":
-            socket.create_connection(("192.0.2.1", 80), 1)
-        return await super().handle(envelope)
+@before("llm.complete")
+def Foreign(adapter, envelope):
+    socket.create_connection(("192.0.2.1", 80), 1)
 
 class Mixed(Wrapped):
-    async def handle(self, envelope, clock=__import__("time").perf_counter):
-        import time
+    async def handle(self, envelope, clock=time.perf_counter):
         started = clock()
         answer = await super().handle(envelope)
         return {**answer, "ms": (time.perf_counter() - started) * 1000}
 
-class Keyed(Wrapped):
-    async def handle(self, envelope):
-        import os
-        if op_of(envelope) == "llm.complete":
-            os.environ["SERVICE_API_KEY"]
-        return await super().handle(envelope)
+@before("llm.complete")
+def Keyed(adapter, envelope):
+    os.environ["SERVICE_API_KEY"]
 """
 
 FEW = "COM-CAP-*,LLM-COMPLETE-2,COM-ENV-6"

@@ -11,9 +11,6 @@ class Late(ReferenceLLM):
     async def complete(self, call):
         await asyncio.sleep(0.2)
         return await super().complete(call)
-
-def factory(metrics=None, provider=None):
-    return Late(metrics=metrics, provider=provider)
 """
 
 LARGE = """
@@ -27,9 +24,6 @@ class Large(ReferenceVector):
         with Path("queries").open("a") as file:
             file.write("x")
         return await super().query(call)
-
-def factory(metrics=None, provider=None):
-    return Large(metrics=metrics, provider=provider)
 """
 
 BESIDE = """
@@ -47,16 +41,13 @@ class One(Noted):
 
 class Other(Noted):
     file = "other"
-
-def one(metrics=None, provider=None): return One(metrics=metrics, provider=provider)
-def other(metrics=None, provider=None): return Other(metrics=metrics, provider=provider)
 """
 
 
 def test_adapters_of_one_run_do_not_meet_in_a_provider_that_they_share(project: Project) -> None:
     """No namespace of one adapter has the name of one of another."""
     project.pytester.makepyfile(beside=BESIDE)
-    project.run("--corpus-adapter=beside:one", "--corpus-adapter=beside:other", "--corpus-requirement=VEC-NS-*")
+    project.run("--corpus-adapter=beside:One", "--corpus-adapter=beside:Other", "--corpus-requirement=VEC-NS-*")
     made = [(project.path / file).read_text().split() for file in ("one", "other")]
     names = [{name for name in each if name.startswith("corpusrun")} for each in made]
     assert all(names)
@@ -66,14 +57,14 @@ def test_adapters_of_one_run_do_not_meet_in_a_provider_that_they_share(project: 
 def test_a_deadline_that_passes_before_the_provider_is_reached_is_tried_again_with_more_time(project: Project) -> None:
     """A back end that needs 200 ms before it reaches its provider is assessed like any other."""
     project.pytester.makepyfile(late=LATE)
-    result = project.run("--corpus-adapter=late:factory", "-k", "test_the_call_after_a_deadline_works_again")
+    result = project.run("--corpus-adapter=late:Late", "-k", "test_the_call_after_a_deadline_works_again")
     result.assert_outcomes(passed=1, deselected=result.parseoutcomes()["deselected"])
 
 
 def test_a_large_batch_is_not_read_back_vector_by_vector(project: Project) -> None:
     """An answer with fewer matches than were asked for shows all there is."""
     project.pytester.makepyfile(large=LARGE)
-    project.run("--corpus-adapter=large:factory", "-k", "test_a_batch_that_is_too_large_is_refused and stores_nothing")
+    project.run("--corpus-adapter=large:Large", "-k", "test_a_batch_that_is_too_large_is_refused and stores_nothing")
     assert len((project.path / "queries").read_text()) < 20
 
 
@@ -95,9 +86,6 @@ class Typed(ReferenceGraph):
         if not self.types:
             raise AdapterError("QueryParseError", "no such label")
         return await super().query(call)
-
-def factory(metrics=None, provider=None):
-    return Typed(metrics=metrics, provider=provider)
 """
 
 
@@ -105,7 +93,7 @@ def test_a_graph_of_typed_properties_is_legal(project: Project) -> None:
     """If labels are not known before a node has them, and a property has one type, nothing is violated (R110)."""
     project.pytester.makepyfile(typed=TYPED)
     wanted = "GRA-QUERY-1,GRA-QUERY-2,GRA-QUERY-4,GRA-STREAM-4,GRA-NODE-9"
-    _, report = project.judged("typed:factory", wanted)
+    _, report = project.judged("typed:Typed", wanted)
     found = {entry["id"]: entry["status"] for entry in report["requirements"]}
     assert {found[name] for name in wanted.split(",")} == {"satisfied"}
 

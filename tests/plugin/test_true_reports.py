@@ -12,10 +12,11 @@ from pytest_corpus.suites import CHAPTERS, CLIENT_CHAPTERS, inventory
 UNRULY = """
 import random
 
-class Unruly:
+class Unruly(Wrapped):
     # Takes no hook, breaks rules now and then and always, and raises now and then.
     def __init__(self):
-        self.inner, self.chance = llm(), random.Random(3)
+        super().__init__()
+        self.chance = random.Random(3)
 
     async def handle(self, envelope):
         if self.chance.random() < 0.01:
@@ -26,9 +27,6 @@ class Unruly:
         if op_of(envelope) == "llm.count_tokens" and answer.get("ok"):
             answer = {**answer, "result": -1}
         return answer
-
-    def handle_stream(self, envelope):
-        return self.inner.handle_stream(envelope)
 """
 
 DEVIATIONS = """

@@ -28,7 +28,7 @@ def empty_generator():
 def refuses():
     class Refusing(Wrapped):
         async def handle(self, envelope):
-            return {"ok": False, "code": "NOT_SUPPORTED", "error": "NotSupported", "message": "no", "ms": 0}
+            return refused("NOT_SUPPORTED", "NotSupported")
     return Refusing()
 """
 

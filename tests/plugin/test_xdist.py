@@ -34,12 +34,11 @@ def pytest_corpus_adapter(config):
 
 DYING = """
 import os
-class Dying(Wrapped):
-    async def handle(self, envelope):
-        if op_of(envelope) == "llm.count_tokens" and not os.path.exists("died.txt"):
-            open("died.txt", "w").close()
-            os._exit(1)
-        return await self.inner.handle(envelope)
+@before("llm.count_tokens")
+def Dying(adapter, envelope):
+    if not os.path.exists("died.txt"):
+        open("died.txt", "w").close()
+        os._exit(1)
 """
 
 
