@@ -39,7 +39,7 @@ def test_an_edge_keeps_what_it_was_written_with(graph: Graph, requirement: str) 
     sandbox, _ = edges.link_nodes_for_reader(graph, "traversal")
     share = 0.5 if graph.capabilities.rounds_numbers else 0.1 + 0.2
     edge = sandbox.edge("a", "b", "e", corpus_share=share, corpus_true=True, corpus_text="\u6771 " * 200)
-    edge["properties"] |= {"corpus_large": 2**53 + 1, "corpus_Case": 1, "corpus_case": 2, "corpus_no": False}
+    edge["properties"] |= {"corpus_large": 2**53 + 1, "corpus_Case": "A", "corpus_case": "a", "corpus_no": False}
     edge["properties"] |= {"corpus_minus": -7, "corpus_empty": "", "corpus_digits": "007"}
     if sandbox.call("upsert_edges", {"edges": [edge]}).fails_as(*PERMANENT):
         del edge["properties"]["corpus_Case"]  # a key may be refused (R138)
@@ -58,7 +58,7 @@ def test_an_edge_keeps_what_it_was_written_with(graph: Graph, requirement: str) 
 def test_names_of_an_edge_come_back_or_are_refused(graph: Graph, requirement: str) -> None:
     """Ids, labels, keys and texts of edges come back code point by code point, or are refused permanently (R138)."""
     sandbox, _ = edges.link_nodes_for_reader(graph, "traversal")
-    name, key = ("\u00e9e\u0301", "corpus_key") if requirement == "GRA-EDGE-1" else ("f", "corpus_cl\u00e9e\u0301")
+    name, key = ("\u00e9e\u0301", "corpus_mark") if requirement == "GRA-EDGE-1" else ("f", "corpus_cl\u00e9e\u0301")
     edge = sandbox.edge("a", "c", name)
     edge["properties"][key] = 1
     reply = sandbox.call("upsert_edges", {"edges": [edge]})

@@ -7,14 +7,13 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect, vocabulary
-from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.fixtures import core, rules
 from pytest_corpus.kit.outcomes import NotApplicable, QuotaUsedUp, describe, describe_names, difference
 from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.suites.vector.support.answers import id_of, matches_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import direction
-from pytest_corpus.suites.vector.support.sandbox import VectorSandbox, offer_items, shared_sandboxes
+from pytest_corpus.suites.vector.support.sandbox import VectorSandbox, offer_items
 from pytest_corpus.suites.vector.support.scenarios import checks
 from pytest_corpus.suites.vector.support.scenarios.checks import are_equal, five_directions
 from pytest_corpus.suites.vector.support.shared import Item
@@ -168,13 +167,16 @@ def test_a_filter_compares_whole_values(vector: Vector, requirement: str) -> Non
     """A filter selects only vectors with the same value of the same type under its key."""
     vector.features.require_filters()
     filters, odd, taken = HELD[requirement][1], dict[str, Item](), dict[str, Item]()
-    if requirement == "VEC-FILTER-5":
-        items = items_for_requirement(vector, requirement)
+    items = items_for_requirement(vector, requirement)
+    if requirement == "VEC-FILTER-13":
+        sandbox = vector.sandbox(items[0])
+        one_type = not offer_items(sandbox, {"other types": items[1]})
+        expect.applicable(not one_type, "a key of metadata has values of one type")
+    else:
         sandbox = vector.sandbox(*items)
+    if requirement == "VEC-FILTER-5":
         odd = unusual_items(vector)
         taken = offer_items(sandbox, odd)
-    else:
-        sandbox, items = sandbox_with_metadata(vector, requirement)
     stored = [*items, *taken.values()]
     rounded = vector.capabilities.rounds_numbers
     for wanted, right in filters:
@@ -201,17 +203,6 @@ def may_be_refused(value: Any) -> bool:
 def items_for_requirement(vector: Vector, requirement: str) -> list[Item]:
     """Return vectors with the metadata that the table `HELD` has for a requirement."""
     return [vector.item(20 + 40 * number, metadata) for number, metadata in enumerate(HELD[requirement][0])]
-
-
-def sandbox_with_metadata(vector: Vector, requirement: str) -> tuple[VectorSandbox, list[Item]]:
-    """Return a sandbox with vectors of `HELD`, and these vectors, beginning with the ones of the requirement."""
-    rows = cached(
-        vector, "held", lambda: {name: items_for_requirement(vector, name) for name in HELD if name != "VEC-FILTER-5"}
-    )
-    [sandbox] = shared_sandboxes(
-        vector, "held", lambda: [vector.sandbox(*(item for row in rows.values() for item in row))]
-    )
-    return sandbox, [*rows[requirement], *(item for name, row in rows.items() if name != requirement for item in row)]
 
 
 def unusual_items(vector: Vector) -> dict[str, Item]:
