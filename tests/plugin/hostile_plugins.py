@@ -68,8 +68,7 @@ class Hostile:
     """A plugin that is in the way.
 
     Attributes:
-        source: its code, behind `HEAD`.
-        sound: what a sound client comes to: "partial", "conformant", or "unsure" where several ends are right.
+        sound: what a sound client comes to: "partial", "conformant", or something else where several ends are right.
         traits: "conftest" if it is one, "apart" if it needs a process of its own, "disturbed_end" if pytest itself
             ends with a code of its own, after the verdict.
     """
@@ -77,7 +76,7 @@ class Hostile:
     name: str
     source: str
     sound: str
-    traits: tuple[str, ...]
+    traits: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return self.name
@@ -87,7 +86,7 @@ def _hostile() -> Iterator[Hostile]:
     for (name, *words), code in read_sections(Path(__file__).with_suffix(".txt")):
         frame = words.pop(0) if words[0] in FRAMES else "plain"
         body = code if frame == "plain" else code.replace("\n", "\n    ")
-        yield Hostile(name, FRAMES[frame].format(body), words[0], tuple(words[1:]))
+        yield Hostile(name, HEAD + FRAMES[frame].format(body), words[0], tuple(words[1:]))
 
 
 TABLE = tuple(_hostile())

@@ -1,7 +1,8 @@
 """Plugins for a sweep: each behaviour, at each hook that a test passes through, first, last and around the others."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from hostile_plugins import Hostile
 
 HEAD = """
 import pytest
@@ -128,23 +129,17 @@ BEFORE_REPORT = {
 }
 
 
-@dataclass(frozen=True)
-class Case:
-    """One plugin of the sweep."""
+def sweep(part: str) -> tuple[Hostile, ...]:
+    """The plugins of the sweep, which strike the tests that have `part` in their ids."""
+    head = HEAD.format(part=part)
+    return tuple(
+        Hostile(f"{hook.removeprefix('pytest_')}-{position}-{behaviour}", head + code, sound)
+        for hook, position, behaviour, code, sound in (*_plain(), *_wrappers())
+    )
 
-    hook: str
-    position: str
-    behaviour: str
-    code: str
-    sound: str
-    """What a sound target comes to where every test is hit; empty where several ends are right."""
 
-    def __str__(self) -> str:
-        return f"{self.hook.removeprefix('pytest_')}-{self.position}-{self.behaviour}"
-
-    def source(self, part: str) -> str:
-        """The plugin, which strikes the tests that have `part` in their ids."""
-        return HEAD.format(part=part) + self.code
+Case = tuple[str, str, str, str, str]
+"""Hook, position, behaviour, code, and what a sound target comes to where every test is hit."""
 
 
 def _plain() -> Iterator[Case]:
@@ -159,24 +154,18 @@ def _plain() -> Iterator[Case]:
                 f"\n@pytest.hookimpl(try{position}=True)\ndef {hook}({arguments}):\n"
                 f"    if not hit({asked}): return None\n    {code}\n"
             )
-            yield Case(hook, position, behaviour, source, end)
-
-
-def _wrapper(hook: str, position: str, behaviour: str, body: str, sound: str) -> Case:
-    arguments, asked = SIGNATURES[hook]
-    name, _, moment = behaviour.partition("_")
-    source = (
-        f"\n@pytest.hookimpl(wrapper=True, try{position}=True)\ndef {hook}({arguments}):\n"
-        f"    if not hit({asked}): return (yield)\n    {body}\n"
-    )
-    return Case(hook, f"around_{position}", f"{name}_{moment}" if moment else name, source, sound)
+            yield hook, position, behaviour, source, end
 
 
 def _wrappers() -> Iterator[Case]:
     for position in ("first", "last"):
-        for hook in SIGNATURES:
+        for hook, (arguments, asked) in SIGNATURES.items():
             for behaviour, (body, sound) in _bodies(hook):
-                yield _wrapper(hook, position, behaviour, body, sound)
+                source = (
+                    f"\n@pytest.hookimpl(wrapper=True, try{position}=True)\ndef {hook}({arguments}):\n"
+                    f"    if not hit({asked}): return (yield)\n    {body}\n"
+                )
+                yield hook, f"around_{position}", behaviour, source, sound
 
 
 def _bodies(hook: str) -> Iterator[tuple[str, tuple[str, str]]]:
@@ -231,6 +220,3 @@ def _report_bodies() -> Iterator[tuple[str, tuple[str, str]]]:
         sound = "partial" if name in ("skip", "xfail") else ""
         yield f"{name}_after", (f"result = yield\n    {code}\n    return result", sound)
     yield "swallow", (SWALLOWING[HOOK_OF_REPORTS], "")
-
-
-CASES = (*_plain(), *_wrappers())

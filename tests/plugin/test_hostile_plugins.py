@@ -7,6 +7,7 @@ from fail_closed import (
     REPORT,
     SOUND,
     VIOLATED,
+    VIOLATED_TEST,
     VIOLATING,
     assert_conformant,
     assert_fail_closed,
@@ -16,9 +17,13 @@ from fail_closed import (
 )
 from hostile_plugins import HARMLESS, HEAD, TABLE, Hostile
 from inner_runs import Project, said, violated
+from sweep_plugins import sweep
 from thinning import thin_out
 
-BY_NAME = {entry.name: entry for entry in TABLE}
+STRIKING, SWEEPING = sweep(VIOLATED_TEST), sweep("")
+"""Each behaviour at each hook, which the one test that sees the violation meets, or every test."""
+
+BY_NAME = {entry.name: entry for entry in (*TABLE, *STRIKING)}
 PLUGINS = ("cacheprovider",)
 
 OPTIONS = {
@@ -41,7 +46,7 @@ def _short_suite(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def run(project: Project, entry: Hostile, *options: str, sound: bool) -> pytest.RunResult:
     place = "conftest" if "conftest" in entry.traits else "hostile"
-    project.pytester.makepyfile(**{"mine": CLIENT, place: HEAD + entry.source})
+    project.pytester.makepyfile(**{"mine": CLIENT, place: entry.source})
     project.pytester.syspathinsert()
     loaded = () if place == "conftest" else ("-p", place)
     given = (SOUND if sound else VIOLATING, REPORT, *QUICK, *loaded, *options)
@@ -51,14 +56,14 @@ def run(project: Project, entry: Hostile, *options: str, sound: bool) -> pytest.
     return project.run(*given)
 
 
-@pytest.mark.parametrize("entry", thin_out(TABLE, 3, 1))
+@pytest.mark.parametrize("entry", [*thin_out(TABLE, 3, 1), *thin_out(STRIKING, 5), *thin_out(SWEEPING, 5, 1)])
 def test_violating(project: Project, entry: Hostile) -> None:
     """Beside whatever plugin, a violating client is never conformant, and the exit code is never 0."""
     result = run(project, entry, sound=False)
     assert_fail_closed(project, result, sound=False, disturbed_end="disturbed_end" in entry.traits)
 
 
-@pytest.mark.parametrize("entry", thin_out(TABLE, 6))
+@pytest.mark.parametrize("entry", [*thin_out(TABLE, 6), *thin_out(SWEEPING, 5, 2)])
 def test_sound(project: Project, entry: Hostile) -> None:
     """Beside whatever plugin, a sound client is never nonconformant; it is conformant only where everything ran."""
     result = run(project, entry, sound=True)
@@ -266,7 +271,7 @@ def pytest_sessionfinish(session):
 
 
 def distributed(project: Project, source: str, *, sound: bool) -> pytest.RunResult:
-    return run(project, Hostile("distributed", source, "unsure", ()), "-n", "2", sound=sound)
+    return run(project, Hostile("distributed", HEAD + source, "unsure"), "-n", "2", sound=sound)
 
 
 @pytest.mark.slow
@@ -303,14 +308,43 @@ DISTRIBUTED = (
 )  # fmt: skip
 BRIEFLY = ("pyfunc_call", "one_case_less")
 
+DOZEN = (
+    "runtest_setup-first-skip", "runtest_setup-around_first-return_before", "runtest_call-first-xfail",
+    "runtest_call-around_first-swallow", "runtest_call-around_last-return_before",
+    "runtest_makereport-around_first-return_before", "runtest_makereport-around_first-swallow",
+    "runtest_logreport-around_first-return_before", "pyfunc_call-first-return", "pyfunc_call-around_last-swallow",
+    "runtest_protocol-first-return", "collection_modifyitems-last-return",
+)  # fmt: skip
+
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=() if name in BRIEFLY else pytest.mark.slow) for name in DISTRIBUTED]
+    "name", [pytest.param(name, marks=() if name in BRIEFLY else pytest.mark.slow) for name in (*DISTRIBUTED, *DOZEN)]
 )
 def test_violating_on_two_workers(project: Project, name: str) -> None:
     """On two workers it is the same."""
     result = run(project, BY_NAME[name], "-n", "2", sound=False)
     assert_fail_closed(project, result, sound=False, disturbed_end="disturbed_end" in BY_NAME[name].traits)
+
+
+BROKEN = """
+@changes("llm.complete")
+def Broken(answer):
+    answer["result"]["finish_reason"] = "because"
+"""
+
+
+@pytest.mark.parametrize(
+    "scope", [("--corpus-requirement=LLM-COMPLETE-2",), pytest.param((), marks=pytest.mark.slow)], ids=["few", "whole"]
+)
+@pytest.mark.parametrize("entry", [each for each in SWEEPING if each.name in DOZEN], ids=str)
+def test_a_violating_adapter(project: Project, entry: Hostile, scope: tuple[str, ...]) -> None:
+    """With an adapter it is the same: its violation is not satisfied, and the exit code is not 0."""
+    project.adapter(BROKEN)
+    project.pytester.makepyfile(hostile=entry.source)
+    project.pytester.syspathinsert()
+    result = project.run("--corpus-adapter=mine:Broken", *scope, REPORT, *QUICK, "-p", "hostile")
+    assert_fail_closed(project, result, sound=False, violated="LLM-COMPLETE-2", whole=not scope)
+    assert result.ret != 0, said(result)
 
 
 @pytest.mark.parametrize("name", HARMLESS)
