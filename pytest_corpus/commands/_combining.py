@@ -5,9 +5,9 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from pytest_corpus.bundles.reporting.section import Head, build_sections, label_of
+from pytest_corpus.bundles.reporting.section import Head, build_sections
 from pytest_corpus.bundles.results import CaseResult
-from pytest_corpus.reports import json_report
+from pytest_corpus.reports import bundle_view, json_report
 from pytest_corpus.reports.checking.combining import NotCombinable, ShardReport, check_shard_numbers, to_shard_report
 from pytest_corpus.reports.checking.reconstruction import start_of
 from pytest_corpus.reports.checking.verification import first_names
@@ -32,7 +32,7 @@ def combine_reports(reports: Sequence[tuple[str, Mapping[str, Any]]]) -> tuple[d
     found: dict[str, list[tuple[ShardReport, dict[str, Any]]]] = {}
     for part in parts:
         for section in part.document.get("bundles", ()):
-            found.setdefault(f"{section['file']} | {label_of(section)}", []).append((part, section))
+            found.setdefault(f"{section['file']} | {bundle_view.label_of(section)}", []).append((part, section))
     if not found:
         raise NotCombinable("no behaviour bundle ran in these shards; `report combine` joins the shards of a suite")
     runs = {key: _combine_run(f"{key.replace(' | ', ' (', 1)})", sections) for key, sections in found.items()}

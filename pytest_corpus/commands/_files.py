@@ -141,21 +141,20 @@ def list_files(name: str) -> list[str]:
 
     Hidden files and folders are skipped; links to folders are not followed.
     """
-    return _files_below(name) if name != STDIN and os.path.isdir(name) else [name]
+    if name == STDIN or not os.path.isdir(name):
+        return [name]
 
-
-def _files_below(folder: str) -> list[str]:
     def fail(error: OSError) -> None:
         raise CommandError(f"{error.filename}: the folder cannot be read: {error.strerror}")
 
     files: list[str] = []
-    for here, folders, names in os.walk(folder, onerror=fail):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
+    for here, folders, names in os.walk(name, onerror=fail):
+        folders[:] = sorted(each for each in folders if not each.startswith("."))
         files += [
-            os.path.join(here, name)
-            for name in sorted(names)
-            if Path(name).suffix in SUFFIXES and not name.startswith(".")
+            os.path.join(here, each)
+            for each in sorted(names)
+            if Path(each).suffix in SUFFIXES and not each.startswith(".")
         ]
     if not files:
-        raise CommandError(f"{folder}: there is no {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]} file in the folder")
+        raise CommandError(f"{name}: there is no {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]} file in the folder")
     return files

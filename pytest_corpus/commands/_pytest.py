@@ -32,7 +32,9 @@ def settings_arguments(folder: Path) -> list[str]:
     """Return arguments for pytest: it runs in the current folder, but takes settings and tests from an empty folder."""
     settings = folder / "pytest.ini"
     settings.write_text("[pytest]\n", encoding="utf-8")
-    return ["-c", str(settings), f"--rootdir={Path.cwd()}", "-p", _plugin_name(), *_DISABLED_PLUGINS]
+    # An installed plugin would be loaded twice by another name; without an entry point only the module is known.
+    plugin = "corpus" if entry_points(group="pytest11", name="corpus") else "pytest_corpus.plugin"
+    return ["-c", str(settings), f"--rootdir={Path.cwd()}", "-p", plugin, *_DISABLED_PLUGINS]
 
 
 def use_connection(folder: Path, headers: Sequence[str]) -> None:
@@ -71,11 +73,6 @@ def read_attestations(folder: Path) -> list[dict[str, Any]]:
         with contextlib.suppress(ReportError):
             found.append(read_report(path)[0])
     return found
-
-
-def _plugin_name() -> str:
-    """Return the name by which pytest loads this plugin only once, also if the package is not installed."""
-    return "corpus" if entry_points(group="pytest11", name="corpus") else "pytest_corpus.plugin"
 
 
 def run_pytest(command: str, arguments: list[str], folder: Path, output: TextIO | None = None) -> int:

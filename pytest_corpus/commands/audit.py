@@ -2,7 +2,7 @@
 
 import argparse
 import importlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -40,7 +40,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace) -> int:
     """Check each exchange by the rules that apply to every exchange."""
     path = Path(given.traffic)
-    traffic = _open_traffic(path, given.component)
+    # One exchange is read at a time, because all exchanges together may need much memory.
+    if path.name.endswith(SUFFIXES):
+        traffic = partial(_read_transcript, open_transcript(path), given.component)
+    else:
+        traffic = partial(_read_archive, path, given.component)
     number = 0
     document: dict[str, object] = {}
     for _, exchange in traffic():
@@ -68,16 +72,6 @@ def _find_violations(subject: Subject, exchanges: Iterable[tuple[str, Exchange]]
                 found = {"requirement": requirement, "level": catalogue()[requirement].level, "exchange": where}
                 said = {"expected": violation.expected, "got": violation.got, "path": violation.path}
                 yield {**found, "op": exchange.op, **said}
-
-
-def _open_traffic(path: Path, component: str) -> Callable[[], Iterator[tuple[str, Exchange]]]:
-    """Return a function that yields the exchanges of a component, each with its position in the file.
-
-    The function reads one exchange at a time, because all exchanges together may need much memory.
-    """
-    if path.name.endswith(SUFFIXES):
-        return partial(_read_transcript, open_transcript(path), component)
-    return partial(_read_archive, path, component)
 
 
 def _read_archive(path: Path, component: str) -> Iterator[tuple[str, Exchange]]:

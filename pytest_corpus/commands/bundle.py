@@ -31,7 +31,7 @@ from pytest_corpus.commands import FINDINGS, FINE, INTERRUPTED, CommandError
 from pytest_corpus.commands import _console as console
 from pytest_corpus.commands import _reports as written
 from pytest_corpus.commands._combining import combine_reports
-from pytest_corpus.reports import formats
+from pytest_corpus.reports import bundle_view, formats
 from pytest_corpus.reports.reading import bundle_flaw
 from pytest_corpus.text import bounded
 from pytest_corpus.text.atomic_write import write_atomically, write_folder
@@ -142,9 +142,8 @@ def _diff(given: argparse.Namespace) -> int:
             for run in (other, each)
         )
         compared = comparison.compare_runs(old, new, given.metric or ())
-        found.append(
-            {"bundle": each["name"], "before": section.label_of(other), "now": section.label_of(each), **compared}
-        )
+        labels = {"before": bundle_view.label_of(other), "now": bundle_view.label_of(each)}
+        found.append({"bundle": each["name"], **labels, **compared})
     if not found:
         raise CommandError(f"{given.old} and {given.new} have no bundle in common")
     for name in given.metric or ():
@@ -171,7 +170,7 @@ def _read_sections(path: Path) -> dict[tuple[str, str], Any]:
         raise CommandError(f"{path}: is not a sound report: {said}")
     if not all("results" in each for each in found):
         raise CommandError(f"{path}: was written by a version that keeps no results of cases; run the bundle again")
-    return {(each["name"], section.label_of(each)): each for each in found}
+    return {(each["name"], bundle_view.label_of(each)): each for each in found}
 
 
 def _init(given: argparse.Namespace) -> int:

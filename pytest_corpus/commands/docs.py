@@ -38,7 +38,11 @@ def run(given: argparse.Namespace) -> int:
     if given.search is not None:
         return _print_matches(pages, given.search)
     if given.topic is None:
-        titles = {name: _title_of(page()) for name, page in pages.items() if name not in COMPONENTS}
+        titles = {
+            name: next((line.lstrip("# ") for line in page().splitlines() if line.startswith("# ")), "")
+            for name, page in pages.items()
+            if name not in COMPONENTS
+        }
         titles |= {row.name: f"The {row.title} component" for row in ROWS}
         rows: list[tuple[str, ...]] = [(name, title) for name, title in titles.items() if title]
         console.say("pytest-corpus docs TOPIC shows one of these pages:", "", *console.align_columns(rows))
@@ -72,10 +76,6 @@ def _print_matches(pages: Mapping[str, Page], words: str) -> int:
     ]
     console.say(*(found or [f"no line has all of these words: {words}"]))
     return FINE if found else FINDINGS
-
-
-def _title_of(markdown: str) -> str:
-    return next((line.lstrip("# ") for line in markdown.splitlines() if line.startswith("# ")), "")
 
 
 def _show(markdown: str) -> None:

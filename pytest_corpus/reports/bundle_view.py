@@ -1,6 +1,7 @@
 """Texts about behaviour bundles that all report formats share; they depend on the JSON report only."""
 
 from collections.abc import Mapping, Sequence
+from statistics import fmean
 from typing import Any
 
 Section = Mapping[str, Any]
@@ -100,10 +101,10 @@ def _case_result(result: Mapping[str, Any]) -> dict[str, Any]:
     times = [sample["latency_ms"] for sample in samples if "latency_ms" in sample]
     return {
         "status": result["status"],
-        "latency": sum(times) / len(times) if times else None,
+        "latency": fmean(times) if times else None,
         "tokens": _sum(samples, "total_tokens"),
         "cost": _sum(samples, "cost"),
-        "scores": {name: _mean([s["scores"][name] for s in samples if name in s.get("scores", ())]) for name in scores},
+        "scores": {name: fmean([s["scores"][name] for s in samples if name in s.get("scores", ())]) for name in scores},
         "reasons": list(dict.fromkeys(reason["shape"] for reason in reasons)),
     }
 
@@ -111,10 +112,6 @@ def _case_result(result: Mapping[str, Any]) -> dict[str, Any]:
 def _sum(samples: Sequence[Mapping[str, Any]], key: str) -> Any:
     given = [sample[key] for sample in samples if key in sample]
     return sum(given) if given else None
-
-
-def _mean(numbers: Sequence[float]) -> float:
-    return sum(numbers) / len(numbers)
 
 
 def all_latencies(section: Section) -> list[float]:

@@ -362,14 +362,8 @@ def find_commit(environ: Mapping[str, str], folder: Path) -> str | None:
     """Return the tested commit, 40 or 64 hexadecimal digits: from CI, or else from git in a folder; None if unknown."""
     system = _find_ci_system(environ)
     origin = environ.get(system.commit, "").lower() if system else ""
-    return origin if _COMMIT.fullmatch(origin) else _commit_of_git(folder)
-
-
-def _find_ci_system(environ: Mapping[str, str]) -> CISystem | None:
-    return next((system for system in SYSTEMS if environ.get(system.sign)), None)
-
-
-def _commit_of_git(folder: Path) -> str | None:
+    if _COMMIT.fullmatch(origin):
+        return origin
     try:
         done = subprocess.run(
             ["git", "rev-parse", "--verify", "--quiet", "HEAD"],  # noqa: S607
@@ -383,6 +377,10 @@ def _commit_of_git(folder: Path) -> str | None:
         return None
     found = done.stdout.decode("ascii", "replace").strip()
     return found if done.returncode == 0 and _COMMIT.fullmatch(found) else None
+
+
+def _find_ci_system(environ: Mapping[str, str]) -> CISystem | None:
+    return next((system for system in SYSTEMS if environ.get(system.sign)), None)
 
 
 def _public_address(address: str) -> str:

@@ -80,6 +80,18 @@ def mixed_editions(matrix: Mapping[str, Any]) -> str:
     return f"The reports were judged by different editions of the requirements: {said}. Their verdicts do not compare."
 
 
+def template_values(matrix: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values that the templates of all pages show."""
+    reports = matrix["reports"]
+    return {
+        "notice": mixed_editions(matrix),
+        "reports": reports,
+        "chapters": matrix["chapters"],
+        "tested": [name for name in TITLES if any(name in report["components"] for report in reports)],
+        "levels": sorted({level for report in reports for level in report["totals"]}),
+    }
+
+
 def _edition(document: Document) -> str:
     return str(document["spec"]["edition"]["name"])
 

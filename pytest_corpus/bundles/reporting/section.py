@@ -238,12 +238,8 @@ def describe_section(section: Mapping[str, Any]) -> str:
         parts.append(f"{cases['selected']} selected")
     if NOT_ASKED in cases:
         parts.append(f"{cases[NOT_ASKED]} not asked")
-    return f"{section['name']} ({label_of(section)}): {said}; {', '.join(parts)}; {section['calls']} calls"
-
-
-def label_of(section: Mapping[str, Any]) -> str:
-    """Return the label of a section's run: the name of the variant (if there is one) and the name of the provider."""
-    return f"{section.get('variant', '')} {section['provider']}".lstrip()
+    label = f"{section.get('variant', '')} {section['provider']}".lstrip()
+    return f"{section['name']} ({label}): {said}; {', '.join(parts)}; {section['calls']} calls"
 
 
 def usage_text(usage: Mapping[str, Any], currency: str) -> str:

@@ -48,7 +48,7 @@ def _environment() -> Environment:
     found.filters.update(code=code, codes=codes, paragraph=paragraph, as_json=as_json)
     found.globals.update(
         table=table,
-        arguments_of=_argument_rows,
+        arguments_of=lambda operation: _key_rows(describe_schema(operation.request, "args")[1]),
         rules_of=_rules,
         result_of=_result,
         examples_of=_examples,
@@ -131,10 +131,6 @@ def _operation_row(operation: Operation) -> tuple[str, ...]:
         "yes" if operation.mutating else "",
         offered,
     )
-
-
-def _argument_rows(operation: Operation) -> list[tuple[str, ...]]:
-    return _key_rows(describe_schema(operation.request, "args")[1])
 
 
 def _key_rows(keys: list[Key]) -> list[tuple[str, ...]]:

@@ -54,7 +54,8 @@ def _keys(collector: RuleCollector, schema: Schema, prefix: str, depth: int = 0)
     for key in _key_schemas(collector, rules):
         said = _schema_of_key(collector, rules, key)
         path = f"{prefix}{key}"
-        yield Key(path, _type_text(collector, said), key in rules.required, _meaning(collector, said))
+        meaning = "; ".join(dict.fromkeys((*_descriptions(said), *_limits(collector, said))))
+        yield Key(path, _type_text(collector, said), key in rules.required, meaning)
         inner = _without_null(collector, said)
         if depth < 2 and (inner.properties or inner.items):
             yield from _keys(collector, said, f"{path}." if inner.properties else path, depth + 1)
@@ -116,25 +117,15 @@ def _type_names(collector: RuleCollector, rules: SchemaRules) -> Iterator[str]:
             yield name
 
 
-def _meaning(collector: RuleCollector, schema: Schema) -> str:
-    said = [*_descriptions(collector, schema), *_limits(collector, schema)]
-    return "; ".join(dict.fromkeys(said))
-
-
-def _descriptions(collector: RuleCollector, schema: Schema) -> Iterator[str]:
+def _descriptions(schema: Schema) -> Iterator[str]:
     if isinstance(schema, Mapping):
         if "description" in schema:
             yield schema["description"]
         if "$ref" in schema:
-            yield from _descriptions(collector, _resolve(schema["$ref"]))
+            uri, _, pointer = schema["$ref"].partition("#")
+            yield from _descriptions(value_at(registry().get_schema(*FILES[uri]), pointer))
         for part in schema.get("allOf", ()):
-            yield from _descriptions(collector, part)
-
-
-def _resolve(ref: str) -> Schema:
-    uri, _, pointer = ref.partition("#")
-    found: Schema = value_at(registry().get_schema(*FILES[uri]), pointer)
-    return found
+            yield from _descriptions(part)
 
 
 def _limits(collector: RuleCollector, schema: Schema) -> Iterator[str]:

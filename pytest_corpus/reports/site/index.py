@@ -198,7 +198,8 @@ def build_index(examined: Iterable[Examination]) -> tuple[dict[str, Any], dict[s
         else:
             refused.append({"file": each.source.name, "sha256": each.file_sha256, "why": list(each.faults)})
     for name, found in runs.items():
-        owner = owner_of_name(found)
+        signed = min(((run.started, run.signer) for run in found if run.signer), default=None)
+        owner = signed[1] if signed else ""  # the signer of the earliest signed run
         refused += [
             {"file": run.source.name, "sha256": run.facts["sha256"], "why": [FOREIGN.format(printable(name), owner)]}
             for run in found
@@ -216,12 +217,6 @@ def build_index(examined: Iterable[Examination]) -> tuple[dict[str, Any], dict[s
 
 
 FOREIGN = "the name {} belongs to {}, who did not sign this report"
-
-
-def owner_of_name(runs: Iterable[SiteRun]) -> str:
-    """Return the owner of an adapter's name: the signer of its earliest signed run; empty without a signed run."""
-    signed = sorted((run.started, run.signer) for run in runs if run.signer)
-    return signed[0][1] if signed else ""
 
 
 def make_slug(name: str) -> str:
