@@ -74,7 +74,15 @@ class ClientLibrary:
         found = self.found
         if _is_factory(found):
             if "component" in factories.accepted_hooks(found, self.declared):
-                return await self._make_component_clients(found)
+                made, refused = {}, []
+                for component in COMPONENTS:
+                    try:
+                        made[component] = await self._call_factory(partial(found, component=component))
+                    except DeclarationError as error:
+                        refused.append(error)
+                if not made:
+                    raise refused[0]
+                return made
             found = await self._call_factory(found)
         if not isinstance(found, Mapping):
             return found
@@ -86,18 +94,6 @@ class ClientLibrary:
         if not found:
             raise self._declaration_error("the mapping is empty")
         return {name: await self._call_factory(part) if _is_factory(part) else part for name, part in found.items()}
-
-    async def _make_component_clients(self, factory: Callable[..., Any]) -> dict[str, Any]:
-        """Call a factory once for each component; return the clients that it makes, by component."""
-        made, refused = {}, []
-        for component in COMPONENTS:
-            try:
-                made[component] = await self._call_factory(partial(factory, component=component))
-            except DeclarationError as error:
-                refused.append(error)
-        if not made:
-            raise refused[0]
-        return made
 
     async def _call_factory(self, factory: Callable[[], Any]) -> Any:
         try:

@@ -69,7 +69,9 @@ class LateReports:
 
     def finish(self, calls: Sequence[Observed]) -> None:
         """Wait for the reports of finished calls, unless it is proven that reports name their calls."""
-        self._forget_old()
+        since = time.monotonic() - LATEST_S
+        while self._open and self._open[0].ended < since:
+            self._open.popleft()
         if self._proven < PROVEN or not self.is_exact:
             for call in calls:
                 self._wait_for_reports(call)
@@ -125,8 +127,3 @@ class LateReports:
             pause()
             waited = True
         return True
-
-    def _forget_old(self) -> None:
-        since = time.monotonic() - LATEST_S
-        while self._open and self._open[0].ended < since:
-            self._open.popleft()

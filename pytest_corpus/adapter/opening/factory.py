@@ -45,18 +45,12 @@ def wrap_sdk_adapter(candidate: Any, metrics: Any) -> SdkHandler | None:
             continue
         base = getattr(module, f"Base{TITLES[component]}Adapter", None)
         if isinstance(base, type) and isinstance(candidate, base):
-            attached = _attach(candidate, metrics, module.NoopMetrics)
+            unset = [name for name, value in vars(candidate).items() if isinstance(value, module.NoopMetrics)]
+            for name in unset:
+                setattr(candidate, name, metrics)
             handler = getattr(module, f"Wire{TITLES[component]}Handler")(candidate)
-            return SdkHandler(component, handler, attached)
+            return SdkHandler(component, handler, bool(unset))
     return None
-
-
-def _attach(adapter: Any, metrics: Any, no_op: type) -> bool:
-    """Replace the SDK's no-op sink everywhere in the adapter by `metrics`; return True if it was found."""
-    names = [name for name, value in vars(adapter).items() if isinstance(value, no_op)]
-    for name in names:
-        setattr(adapter, name, metrics)
-    return bool(names)
 
 
 KEYWORDS = ("metrics", "provider", "component")
@@ -275,23 +269,19 @@ async def open_factory(
     """
     try:
         made = await enter_result(factory(**keywords), opened)
-        _take_parts(made, keywords.get("component"), sink, declared, opened)
+        parts: Mapping[str, Any] = made if isinstance(made, Mapping) else {keywords.get("component") or "": made}
+        if not parts:
+            raise DeclarationError(declared, "the factory returns an empty mapping")
+        for name, part in parts.items():
+            if name and name not in COMPONENTS:
+                raise DeclarationError(
+                    declared, f"the factory returns a mapping with the key {name!r}", f"use {', '.join(COMPONENTS)}"
+                )
+            _add_part(part, name, sink, declared, opened)
     except BaseException as error:
         if isinstance(error, DeclarationError) or is_cancelled(error):
             raise
         raise user_code_error(declared, "the factory", error) from error
-
-
-def _take_parts(made: Any, component: str | None, sink: Any, declared: str, opened: OpenedAdapter) -> None:
-    parts: Mapping[str, Any] = made if isinstance(made, Mapping) else {component or "": made}
-    if not parts:
-        raise DeclarationError(declared, "the factory returns an empty mapping")
-    for name, part in parts.items():
-        if name and name not in COMPONENTS:
-            raise DeclarationError(
-                declared, f"the factory returns a mapping with the key {name!r}", f"use {', '.join(COMPONENTS)}"
-            )
-        _add_part(part, name, sink, declared, opened)
 
 
 def _add_part(part: Any, component: str, sink: Any, declared: str, opened: OpenedAdapter) -> None:

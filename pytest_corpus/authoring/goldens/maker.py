@@ -124,7 +124,10 @@ class GoldenMaker:
         if fits and seed is _NOTHING and (depth == 0 or rules.choices):
             return copy.deepcopy(example)
         if rules.choices:
-            return self._make_from_branches(rules, schema, seed, depth)
+            for value in islice(self._candidate_objects(rules, seed, depth, frozenset()), _MAX_CANDIDATES):
+                if self._is_valid(schema, value):
+                    return value
+            return self._simplest_value(schema)
         objects = "object" in rules.types and depth < _MAX_DEPTH and (seed is _NOTHING or isinstance(seed, dict))
         if objects and (rules.properties or isinstance(seed, dict)):
             return self._make_object(rules, seed, depth)
@@ -139,13 +142,6 @@ class GoldenMaker:
 
     def _null_or_nothing(self, schema: Schema) -> Any:
         return None if self._is_valid(schema, None) else _NOTHING
-
-    def _make_from_branches(self, rules: SchemaRules, schema: Schema, seed: Any, depth: int) -> Any:
-        """Return a valid value for one of the schema's branches, the most probable branch first."""
-        for value in islice(self._candidate_objects(rules, seed, depth, frozenset()), _MAX_CANDIDATES):
-            if self._is_valid(schema, value):
-                return value
-        return self._simplest_value(schema)
 
     def _rank_branch(self, branch: Schema) -> int:
         """Return the rank of a branch: 0 if it needs a key that the file name suggests, 1 for a usual key, else 2."""

@@ -54,12 +54,6 @@ def parse_expression(source: str) -> ast.expr:
         raise ExpressionError(f"is not a valid expression: {error.msg}") from None
     except (ValueError, RecursionError, MemoryError, OverflowError):
         raise ExpressionError("cannot be parsed") from None
-    _check_nodes(tree)
-    _check_names(tree.body, frozenset(VARIABLES))
-    return tree.body
-
-
-def _check_nodes(tree: ast.AST) -> None:
     waiting = [(tree, 0)]
     while waiting:
         node, depth = waiting.pop()
@@ -70,6 +64,8 @@ def _check_nodes(tree: ast.AST) -> None:
         if isinstance(node, ast.Constant) and type(node.value) not in (bool, int, float, str, type(None)):
             raise ExpressionError(f"holds a constant of type {type(node.value).__name__}, which is not offered")
         waiting += [(child, depth + 1) for child in ast.iter_child_nodes(node)]
+    _check_names(tree.body, frozenset(VARIABLES))
+    return tree.body
 
 
 def _check_names(node: ast.AST, names: frozenset[str]) -> None:

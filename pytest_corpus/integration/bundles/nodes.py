@@ -1,7 +1,7 @@
 """Collectors and test items for a bundle.yaml: one item for each case, then one for each threshold."""
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -44,19 +44,16 @@ class BundleFile(pytest.File):
         self.add_marker(MARKER)  # its items inherit it
         for run in runs:
             suffix = f"[{run.label}]" if len(runs) > 1 else ""
-            yield from self._make_items(run, suffix)
-
-    def _make_items(self, run: BundleRun, suffix: str) -> Iterator[pytest.Item]:
-        for case in run.cases:
-            item: CaseItem = CaseItem.from_parent(self, name=case.id + suffix)
-            item.run, item.case = run, case
-            for tag in case.tags:
-                self._add_marker(item, tag)
-            yield item
-        for threshold in run.bundle.thresholds:
-            node: ThresholdItem = ThresholdItem.from_parent(self, name=f"threshold[{threshold}]{suffix}")
-            node.run, node.threshold = run, threshold
-            yield node
+            for case in run.cases:
+                item: CaseItem = CaseItem.from_parent(self, name=case.id + suffix)
+                item.run, item.case = run, case
+                for tag in case.tags:
+                    self._add_marker(item, tag)
+                yield item
+            for threshold in run.bundle.thresholds:
+                node: ThresholdItem = ThresholdItem.from_parent(self, name=f"threshold[{threshold}]{suffix}")
+                node.run, node.threshold = run, threshold
+                yield node
 
     def _add_marker(self, item: pytest.Item, tag: str) -> None:
         name = "".join(char if char.isalnum() or char in "_.-" else "_" for char in tag)

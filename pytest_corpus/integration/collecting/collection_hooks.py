@@ -216,10 +216,6 @@ class CollectionHooks:
             session.shouldfail = self._unusable
             raise session.Failed(self._unusable)
         result = yield
-        self._finish_collection(session)
-        return result
-
-    def _finish_collection(self, session: pytest.Session) -> None:
         for item in session.items:
             if own := collect.owner(item):
                 own[0].ledger.selected.add(collect.ledger_key_of(item, own[1]))
@@ -232,6 +228,7 @@ class CollectionHooks:
             else:
                 said = "tests of the suite were not collected, or were removed silently"
                 ledger.mark_unreliable(said + name_suspects(self.state.config, "not collected"))
+        return result
 
     @pytest.hookimpl(trylast=True)
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:

@@ -43,6 +43,7 @@ class ProgressBar:
             self._put_line("")
             self._is_shown = False
 
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
     def _hide_during_hook(self) -> Hook:
         self.remove()
         result = yield
@@ -54,17 +55,7 @@ class ProgressBar:
             self._is_shown = True
         return result
 
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_logstart(self) -> Hook:
-        return (yield from self._hide_during_hook())
-
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_logreport(self) -> Hook:
-        return (yield from self._hide_during_hook())
-
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_logfinish(self) -> Hook:
-        return (yield from self._hide_during_hook())
+    pytest_runtest_logstart = pytest_runtest_logreport = pytest_runtest_logfinish = _hide_during_hook
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self) -> None:

@@ -72,11 +72,6 @@ PROFILES: Mapping[str, Profile] = {
 }
 
 
-def default_profile(environment: Mapping[str, str]) -> str:
-    """Return the name of the default profile: `ci` if CI is set, else `dev`."""
-    return "ci" if environment.get("CI") else "dev"
-
-
 def is_on_github(environment: Mapping[str, str]) -> bool:
     """True if the process is a step of GitHub Actions."""
     return environment.get("GITHUB_ACTIONS", "").lower() not in ("", "false", "0")
@@ -159,7 +154,7 @@ class Options:
 
 def read_options(config: pytest.Config) -> Options:
     """Return the options of a run. Raises pytest.UsageError if one has an invalid value."""
-    profile = PROFILES[_read_choice(config, "profile", tuple(PROFILES)) or default_profile(os.environ)]
+    profile = PROFILES[_read_choice(config, "profile", tuple(PROFILES)) or ("ci" if os.environ.get("CI") else "dev")]
     allowed = bool(config.getoption("corpus_allow_production"))
     if not allowed and (refused := reason_against_profile(profile, os.environ)):
         raise pytest.UsageError(refused)

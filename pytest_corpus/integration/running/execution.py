@@ -273,7 +273,9 @@ class TestExecution:
                     raise NotAssessed(expect.describe_empty_test(judgement))
             return Ending("satisfied")
         except BudgetSpent as spent:
-            return self._out_of_budget(spent)
+            said = str(BudgetSpent(str(self.adapter.options.budget)) if self.adapter.options.budget.limits else spent)
+            self.adapter.ledger.mark_partial(said)
+            return Ending(undecided=NotAssessed(said))
         except Undecided as undecided:
             return self._leave_open(undecided)
         except Violation as violation:
@@ -312,12 +314,6 @@ class TestExecution:
                 self._begin_run(RUNS - left + 1)
             else:
                 return
-
-    def _out_of_budget(self, spent: BudgetSpent) -> Ending:
-        """Leave the test undecided, and mark the run as partial, because the budget allows no further calls."""
-        said = str(BudgetSpent(str(self.adapter.options.budget)) if self.adapter.options.budget.limits else spent)
-        self.adapter.ledger.mark_partial(said)
-        return Ending(undecided=NotAssessed(said))
 
     def _leave_open(self, undecided: Undecided) -> Ending:
         """Leave the test undecided. If another requirement blocks it, that requirement counts as violated."""

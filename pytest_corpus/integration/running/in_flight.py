@@ -178,7 +178,8 @@ class ConcurrentTests:
         found = self._attempts.pop(item, None)
         self._known.discard(item)
         if found is not None:
-            self._wait_for_attempt(found)
+            while not found.over.is_set():
+                self._wait_a_while(found)
             if late := [each.observed for each in found.part.exchanges if not each.observed.is_settled]:
                 with self._let_attempts_run():
                     wait_for_reports(late)
@@ -248,10 +249,6 @@ class ConcurrentTests:
             return Ending("satisfied")
         known = attempt.unoffered and (requirement_of(attempt.item), attempt.unoffered.reason) in self._unoffered
         return Ending("not_applicable", attempt.unoffered) if known else None
-
-    def _wait_for_attempt(self, attempt: Attempt) -> None:
-        while not attempt.over.is_set():
-            self._wait_a_while(attempt)
 
     def _wait_a_while(self, attempt: Attempt) -> None:
         with self._let_attempts_run():
@@ -363,17 +360,15 @@ class ConcurrentTests:
             self._is_troubled = True
         finally:
             if subject.client.instance.generation == generation:
-                attempt.other_exchange = self._last_exchange_of_others(attempt)
+                made = (each.part.own_exchanges for each in self._running if each is not attempt)
+                attempt.other_exchange = max(
+                    (each[-1] for each in made if each), key=lambda exchange: exchange.observed.ended, default=None
+                )
             subject.store.written.end_test(attempt.part)
             self._running.discard(attempt)
             self._begin_attempts()
             attempt.over.set()
             self._turns.give_turn()
-
-    def _last_exchange_of_others(self, attempt: Attempt) -> Exchange | None:
-        """Return the last exchange of another running attempt, or None."""
-        made = (each.part.own_exchanges for each in self._running if each is not attempt)
-        return max((each[-1] for each in made if each), key=lambda exchange: exchange.observed.ended, default=None)
 
     def _run_attempt(self, attempt: Attempt, subject: Subject) -> None:
         item, requirement = attempt.item, catalogue()[requirement_of(attempt.item)]

@@ -184,20 +184,15 @@ OUTCOMES = (pytest.fail.Exception, pytest.skip.Exception, pytest.exit.Exception)
 MOST_CAUSES = 20  # the most exceptions of a chain of causes that are inspected
 
 
-def implementing_plugins(config: pytest.Config, hooks: tuple[str, ...]) -> list[str]:
-    """Return the names of other plugins that implement at least one of these hooks."""
+def name_suspects(config: pytest.Config, why: str) -> str:
+    """Return a text in parentheses with the plugins that may have caused a mismatch; empty if there are none."""
     found = set()
-    for hook in hooks:
+    for hook in CHANGING[why]:
         caller = getattr(config.hook, hook, None)
         for each in caller.get_hookimpls() if caller is not None else ():
             if _package(each.function.__module__) not in OWN:
                 found.add(distribution_name(config, each.function.__module__, each.plugin_name))
-    return sorted(found)
-
-
-def name_suspects(config: pytest.Config, why: str) -> str:
-    """Return a text in parentheses with the plugins that may have caused a mismatch; empty if there are none."""
-    names = implementing_plugins(config, CHANGING[why])
+    names = sorted(found)
     return f" (a plugin may be the reason: {', '.join(names)})" if names else ""
 
 

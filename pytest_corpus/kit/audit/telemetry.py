@@ -27,7 +27,14 @@ Reports = tuple[Observation | Count, ...]
 
 def telemetry_findings(exchange: Exchange, component: str, reports: Reports) -> Violations:
     """Yield the violations in the reports of a call."""
-    yield from _interface_findings(reports)
+    for report in reports:
+        if report.malformed:
+            yield "COM-OBS-12", Violation("the keyword arguments of the MetricsSink interface", report.malformed)
+        elif report.component not in COMPONENTS:
+            yield "COM-OBS-4", Violation(" or ".join(COMPONENTS), found=report.component, path="component")
+    for count in reports:
+        if isinstance(count, Count) and (isinstance(count.value, bool) or not isinstance(count.value, (int, float))):
+            yield "COM-OBS-12", Violation("a number", found=count.value, path="value")
     if must_observe(exchange, component):
         yield from _observed_call_findings(exchange, component, reports)
 
@@ -97,17 +104,6 @@ def is_hidden_failure(exchange: Exchange) -> bool:
     if not any(kind.startswith("provider text") for kind in exchange.secrets):
         return False
     return failure_of(exchange) is None
-
-
-def _interface_findings(reports: Reports) -> Violations:
-    for report in reports:
-        if report.malformed:
-            yield "COM-OBS-12", Violation("the keyword arguments of the MetricsSink interface", report.malformed)
-        elif report.component not in COMPONENTS:
-            yield "COM-OBS-4", Violation(" or ".join(COMPONENTS), found=report.component, path="component")
-    for count in reports:
-        if isinstance(count, Count) and (isinstance(count.value, bool) or not isinstance(count.value, (int, float))):
-            yield "COM-OBS-12", Violation("a number", found=count.value, path="value")
 
 
 def _observed_call_findings(exchange: Exchange, component: str, reports: Reports) -> Violations:

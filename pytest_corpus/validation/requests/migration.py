@@ -29,31 +29,27 @@ class SchemaMigrator:
         """
         if not isinstance(v1_envelope, dict):
             raise MigrationError(f"an envelope must be a JSON object, not a {type(v1_envelope).__name__}")
-        _require_version_1(v1_envelope)
+        version = v1_envelope.get(_VERSION, "1.0.0")
+        if not (isinstance(version, str) and re.fullmatch(r"1(\.[0-9]+){0,2}", version)):
+            raise MigrationError(
+                "schema_version must be 1, such as 1.0.0, or absent: this envelope is not of version 1"
+            )
         args = v1_envelope.get("args", {})
         if not isinstance(args, dict):
             raise MigrationError(f"args must be a JSON object, not a {type(args).__name__}")
-        _require_request(v1_envelope, args)
+        op = v1_envelope.get("op")
+        if op is not None and not (isinstance(op, str) and op.startswith("llm.")):
+            raise MigrationError("op must be an operation of llm: no other envelope is migrated")
+        if "prompt" in args and "messages" in args:
+            raise MigrationError("args has both prompt and messages, and one would be lost: remove one of them")
+        if "prompt" in args and not isinstance(args["prompt"], str):
+            raise MigrationError(f"args.prompt must be a string, not a {type(args['prompt']).__name__}")
+        if not {"prompt", "messages"} & args.keys() and (op is None or op in _COMPLETING):
+            raise MigrationError(
+                "args has neither prompt nor messages: this is not a completion that could be migrated"
+            )
         migrated = copy.deepcopy(v1_envelope)
         if "prompt" in args:
             migrated["args"]["messages"] = [{"role": "user", "content": migrated["args"].pop("prompt")}]
         migrated[_VERSION] = "2.0.0"
         return migrated
-
-
-def _require_version_1(envelope: dict[str, Any]) -> None:
-    version = envelope.get(_VERSION, "1.0.0")
-    if not (isinstance(version, str) and re.fullmatch(r"1(\.[0-9]+){0,2}", version)):
-        raise MigrationError("schema_version must be 1, such as 1.0.0, or absent: this envelope is not of version 1")
-
-
-def _require_request(envelope: dict[str, Any], args: dict[str, Any]) -> None:
-    op = envelope.get("op")
-    if op is not None and not (isinstance(op, str) and op.startswith("llm.")):
-        raise MigrationError("op must be an operation of llm: no other envelope is migrated")
-    if "prompt" in args and "messages" in args:
-        raise MigrationError("args has both prompt and messages, and one would be lost: remove one of them")
-    if "prompt" in args and not isinstance(args["prompt"], str):
-        raise MigrationError(f"args.prompt must be a string, not a {type(args['prompt']).__name__}")
-    if not {"prompt", "messages"} & args.keys() and (op is None or op in _COMPLETING):
-        raise MigrationError("args has neither prompt nor messages: this is not a completion that could be migrated")

@@ -95,18 +95,16 @@ class ValidationConfig:
         if self.edition not in (None, *SCHEMA_VERSIONS):
             raise UnknownEditionError(str(self.edition))
         if self.envelope_schema_id is not None:
-            self._read_envelope(self.envelope_schema_id)
+            name = self.envelope_schema_id
+            component, pinned, framing = _stream_of(name, self.component)
+            if pinned and self.edition not in (None, pinned):
+                raise ValueError(f"{name} is of edition {pinned}, and edition {self.edition} was asked for")
+            object.__setattr__(self, "component", component)
+            object.__setattr__(self, "edition", self.edition or pinned)
+            object.__setattr__(self, "framing", framing or self.framing)
         if not self.component:
             raise ValueError("name the component whose stream it is, or a schema of its frames")
         chunk_schema(self.component)
-
-    def _read_envelope(self, name: str) -> None:
-        component, pinned, framing = _stream_of(name, self.component)
-        if pinned and self.edition not in (None, pinned):
-            raise ValueError(f"{name} is of edition {pinned}, and edition {self.edition} was asked for")
-        object.__setattr__(self, "component", component)
-        object.__setattr__(self, "edition", self.edition or pinned)
-        object.__setattr__(self, "framing", framing or self.framing)
 
 
 @lru_cache

@@ -98,7 +98,7 @@ class Completion(Endpoint):
     def replies(self, body: Body, filtered: bool) -> list[CannedReply]:
         """Return the replies to a request: one reply, unless the vendor can give several."""
         question = self.question(body)
-        if exceeds_window(question.texts, self.window):
+        if sum(map(len, question.texts)) > self.window and count_tokens(question.texts) > self.window:
             raise Refusal(*self.too_long)
         replies = [make_reply(question, number) for number in range(self.reply_count(body))]
         return [reply.cut_by_filter() for reply in replies] if filtered else replies
@@ -253,8 +253,3 @@ def check_numbers(body: Body, limits: Mapping[str, tuple[float, float]]) -> None
     """Raise Refusal if a number in a request is beyond its limits."""
     for name, (low, high) in limits.items():
         number(body, name, low, high)
-
-
-def exceeds_window(texts: Sequence[str], window: int) -> bool:
-    """True if texts have more tokens than a model's context window."""
-    return sum(map(len, texts)) > window and count_tokens(texts) > window

@@ -145,10 +145,6 @@ def _value_of_schema(schema: Any, root: Mapping[str, Any], depth: int) -> Any:
         return {name: _value_of_schema(parts.get(name), root, depth - 1) for name in schema.get("required") or ()}
     if kind == "array":
         return [_value_of_schema(schema.get("items"), root, depth - 1)] * int(schema.get("minItems") or 0)
-    return _plain_value(kind, schema)
-
-
-def _plain_value(kind: Any, schema: Mapping[str, Any]) -> Any:
     value = _PLAIN.get(kind)
     if isinstance(value, str):
         least, most = int(schema.get("minLength") or 0), schema.get("maxLength")
