@@ -54,7 +54,7 @@ def parse_expression(source: str) -> ast.expr:
         raise ExpressionError(f"is not a valid expression: {error.msg}") from None
     except (ValueError, RecursionError, MemoryError, OverflowError):
         raise ExpressionError("cannot be parsed") from None
-    waiting = [(tree, 0)]
+    waiting: list[tuple[ast.AST, int]] = [(tree, 0)]
     while waiting:
         node, depth = waiting.pop()
         if depth > DEEPEST:
