@@ -137,7 +137,7 @@ def _chance() -> _Chance:
 
 @contextmanager
 def fact_scope(scope: str) -> Iterator[Part]:
-    """Begin the scope of a fact that tests share, or of cleaning up. Plans of the current test have no effect there."""
+    """Begin the scope of a shared fact or of a cleanup. The plans of the current test have no effect in it."""
     outer, run = current_part(), _chance().run
     if run.name and run.name.lower() in scope.lower():
         scope = re.sub(f"{run.name}[{DIGITS}]", "", scope, flags=re.IGNORECASE)

@@ -208,7 +208,7 @@ class Retries:
         answer: Answer,
         begun: float,
     ) -> Answer:
-        """Repeat a call twice, or a write until its index is built; then repeat it after each wait for the provider."""
+        """Repeat a call at once, twice or until its index is built, and then after each wait for the provider."""
         made, before_s = [failing(answer)], self._outages.waited_s
         self._outages.note_failure(begun)
         familiar = self._outages.own.get(op, 0) >= FAMILIAR

@@ -31,7 +31,7 @@ ROUNDED_NUMBERS = re.compile(r"\b(float|fp) ?32\b|\b32 ?bits?\b|\bsingle precisi
 """Matches a key or value, in lower-case words, which says that numbers have less precision than a double (R128)."""
 
 DEFAULT_METRIC = ("metric", "default")
-"""Words in the key for the default metric of namespaces (SPECIFICATION B)."""
+"""The key that states the default metric of namespaces contains these words (SPECIFICATION B)."""
 
 SAMPLING_RANGES = {name: f"{name}_range" for name in ("temperature", "top_p", "frequency_penalty", "presence_penalty")}
 """For each sampling parameter, the key of its range in `sampling` (SPECIFICATION 8.4 has the first two; R117)."""

@@ -176,7 +176,7 @@ class LoopThread:
             self._phase = max(self._phase, phase)
 
     def exit_fork(self) -> None:
-        """If an adapter forked a process inside the loop, end that process when it returns to the loop."""
+        """End a process that the adapter forked inside the loop, as soon as that process returns to the loop."""
         if threading.get_ident() == self._thread.ident and not self._loop.is_closed():
             self._loop.call_soon(os._exit, FORKED)
 

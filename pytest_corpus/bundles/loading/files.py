@@ -80,7 +80,7 @@ Key = str | int
 
 @dataclass
 class SourceFile:
-    """The value of a YAML file, and the line of each value in it, by its path."""
+    """The content of a YAML file, and the line number of each value. The path to a value is its key."""
 
     file: str
     value: Any = None

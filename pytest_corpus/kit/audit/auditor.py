@@ -97,7 +97,7 @@ class ComponentAuditor(Auditor):
             yield from _violations_of(exchange, self._late_findings(exchange))
 
     def audit_exchange(self, exchange: Exchange, *, with_reports: bool = False) -> list[Violation]:
-        """Return the findings of an exchange, and keep them if no more reports can come.
+        """Return the findings of an exchange. If no more reports can come, the exchange stores its findings.
 
         With `with_reports`, wait for the reports that may still come, and judge them too.
         """

@@ -189,7 +189,7 @@ def _case_table(runs: Sequence[Section], contents: Contents) -> CaseTable:
 
 
 def _number_columns(results: Mapping[str, Mapping[str, Any]]) -> dict[str, Callable[[Mapping[str, Any]], Any]]:
-    """Return the titles of columns with numbers, each with a function that returns the number of a case."""
+    """Return the titles of the numeric columns. Each title has a function that returns the number for a case."""
     scores = sorted({name for each in results.values() for name in each["scores"]})
     found = {"Latency, ms": itemgetter("latency"), "Tokens": itemgetter("tokens"), "Cost": itemgetter("cost")}
     found = {name: value for name, value in found.items() if any(value(each) is not None for each in results.values())}

@@ -56,7 +56,7 @@ def test_what_was_written_is_found(graph: Graph, purpose: str, operation: str) -
         return
     for name, value in values.items():
         found = sandbox.query_values(operation, "find", wanted=sandbox.key(name))
-        expect.check(found == [value], "the one node with that key", f"{len(found)} nodes, or another node", "records")
+        expect.check(found == [value], "the one node with that key", f"{len(found)} nodes, or not this one", "records")
 
 
 @pytest.mark.parametrize(
@@ -209,7 +209,7 @@ def test_a_text_that_is_not_a_query_is_refused(graph: Graph, operation: str) -> 
 
 @pytest.mark.requirement("GRA-QUERY-6")
 def test_a_feature_that_is_not_offered_is_refused_permanently(graph: Graph) -> None:
-    """A query that few engines support is answered or refused permanently; the listed dialects take turns."""
+    """A query that few engines support is answered or refused permanently. Each query uses another listed dialect."""
     graph.require("query")
     dialects: dict[str, list[str]] = {}
     for name in graph.dialects.known:

@@ -104,13 +104,13 @@ def refusals(subject: Subject) -> list[RawExchange]:
 
 
 def stream(subject: Subject, accept: str = NDJSON) -> RawExchange:
-    """Return a plain stream, over HTTP in the requested content type."""
+    """Return a plain stream. Over HTTP it has the requested content type."""
     envelope = subject.envelope(subject.principal_stream)
     return send_once(subject, f"stream {accept}", RawRequest(envelope, True, accept=accept))
 
 
 def working_stream(subject: Subject) -> RawExchange:
-    """Return a plain stream, over HTTP in an offered format."""
+    """Return a plain stream. Over HTTP it has one of the offered formats."""
     found = [stream(subject, kind) for kind in stream_kinds(subject)]
     for seen in found:
         if seen.answer.fault is None and not is_refusal(seen) and seen.answer.pieces:

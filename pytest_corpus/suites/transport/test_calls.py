@@ -88,7 +88,7 @@ def test_calls_side_by_side_get_their_own_answers(subject: Subject) -> None:
     expect.assessable(decided, Obstacle.ALL_REFUSED)
     wrong = sum(alone != beside for alone, beside in decided)
     expect.check(
-        not wrong, f"the right answer to each of {MANY} requests", f"{wrong} requests with a wrong answer, or none"
+        not wrong, f"the right answer to each of {MANY} requests", f"{wrong} requests got a wrong answer or no answer"
     )
 
 

@@ -27,7 +27,7 @@ MOST_VECTORS = 5_000
 """A batch with more vectors than this is not sent, even if the stated limit is higher."""
 
 MOST_NUMBERS = 2_000_000
-"""A batch whose vectors have more numbers than this in all is not sent."""
+"""The largest total number of components of the vectors in a batch. Larger batches are not sent."""
 
 MANY = 12
 """The number of queries in a long batch: more than ten, so that sorting the indexes as texts changes their order."""

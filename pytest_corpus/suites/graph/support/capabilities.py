@@ -215,7 +215,7 @@ class GraphCapabilities(Subject):
         return {"op": self.operation_names.spell_operation(name), "args": args}
 
     def sandbox(self, *needs: str, tenant: str | None = None, own: bool = True) -> GraphSandbox:
-        """Return an empty group of nodes for one test. If the adapter has namespaces, a few of them take turns.
+        """Return an empty group of nodes for one test. If the adapter has namespaces, each call uses the next of a few.
 
         Args:
             needs: the operations that must work.

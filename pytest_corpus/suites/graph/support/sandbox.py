@@ -60,11 +60,11 @@ class NodeViews(NodeGroup):
             self.expect_values(reader, wanted, claim)
 
     def expect_one_shows_values(self, values: Iterable[str], claim: str) -> None:
-        """Check that one operation shows exactly these values. The operations that show nodes correctly take turns."""
+        """Check that an operation that shows nodes correctly, another in each check, shows exactly these values."""
         self.expect_values(self.node_reader(), values, claim)
 
     def node_reader(self) -> str:
-        """Return an operation that shows nodes correctly. The operations take turns."""
+        """Return an operation that shows nodes correctly. Each call returns another operation."""
         return self._next_in_rotation(self.graph.readers.for_nodes())
 
     def _next_in_rotation(self, readers: list[str]) -> str:
@@ -142,7 +142,7 @@ class EdgeViews(NodeViews):
             self.expect_targets(edge_reader, source, targets, claim)
 
     def expect_one_shows_targets(self, source: str, targets: Mapping[str, str] | Iterable[str], claim: str) -> None:
-        """Check that one operation shows exactly these targets. Operations that show edges correctly take turns."""
+        """Check that an operation that shows edges correctly, another in each check, shows exactly these targets."""
         self.expect_targets(self._next_in_rotation(self.graph.readers.for_edges()), source, targets, claim)
 
     def relationships(self, *sources: str) -> list[Mapping[str, Any]]:

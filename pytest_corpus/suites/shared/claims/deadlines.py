@@ -34,7 +34,7 @@ PROMPTLY_S = 1.0
 """A call must end at most this long after the end of its budget (R17)."""
 
 ITEMS, ITEM_MS, BUDGET_MS = 8, 190, 230
-"""The number of items, the delay of each, and the budget: one item fits the budget, all of them do not."""
+"""The number of items, the delay of each item, and a budget that is long enough for one item but not for all."""
 
 ATTEMPTS = 3
 """A violation needs this many late attempts, because a busy machine may delay one attempt."""
@@ -175,7 +175,7 @@ class TestNestedDeadlines:
 
     @pytest.mark.requirement("COM-DEADLINE-8")
     def test_the_budget_is_one_for_all_items(self, subject: Subject) -> None:
-        """The call ends in time even if each item alone fits the budget and all items together exceed it."""
+        """The call ends in time even if each item takes less than the budget but all items together take more."""
         names = [request.op for request in subject.requests.with_items(ITEMS) if subject.works(request.op)]
         for name in names:
             subject.faults.provider_op(name)
@@ -220,7 +220,7 @@ class TestStreamDeadlines:
 
     @pytest.mark.requirement("COM-DEADLINE-5")
     def test_the_budget_of_a_stream_is_one_for_all_its_chunks(self, subject: Subject) -> None:
-        """The stream ends in time even if each chunk alone fits the budget and all chunks together exceed it."""
+        """The stream ends in time even if each chunk takes less than the budget but all chunks together take more."""
         for name in subject.faults.backed_operations(streaming=True):
             require_deadline_support(subject, name, invoke_expired(subject, name))
             retry_if_late(partial(expect_slow_stream_in_time, subject, name))

@@ -342,8 +342,8 @@ def answer_to_fault(
 def operations_in_turn(subject: Subject, kind: str) -> Iterator[str]:
     """Yield the operations, except the principal one, that are tested with a kind of failure.
 
-    Unexpected failures are tested with each operation. The other kinds take turns, and the seed decides which
-    operation gets which kind.
+    Unexpected failures are tested with each operation. Each other kind is tested with some operations, which the
+    seed selects.
     """
     case, alike = next(each for each in enumerate(REQUIREMENTS.values()) if kind in each[1])
     for number, name in enumerate(subject.faults.backed_operations(streaming=False), inputs.seed()):

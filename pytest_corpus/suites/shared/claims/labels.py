@@ -143,7 +143,7 @@ class TestStreamOutcomes:
     @pytest.mark.requirement("COM-OBS-18")
     @pytest.mark.parametrize("outcome", ["finished", "failed"])
     def test_the_outcome_of_a_stream_is_named(self, subject: Subject, outcome: str) -> None:
-        """One label of the counter is OK, or the class of the error that ended the stream."""
+        """A label of the counter states OK, or the class of the error that ended the stream."""
         name = subject.principal_stream
         subject.require(name)
         stream = invoke_plain(subject, name) if outcome == "finished" else failed_stream(subject)

@@ -176,7 +176,7 @@ def expect_one_result(subject: Subject, request: dict[str, Any]) -> None:
 
 
 def require_countable_calls(subject: Subject) -> None:
-    """Raise NotAssessed behind a tunnel. A tunnel cannot distinguish calls that do the work from lookups of a key."""
+    """Raise NotAssessed behind a tunnel, because a call may do the work or only look up a key."""
     expect.assessable(not subject.faults.is_tunnelled, Obstacle.TUNNEL_IS_BLIND)
 
 

@@ -77,7 +77,7 @@ class SpoiledBatch:
     turn: int
 
     def read_nodes(self) -> tuple[str, list[str]]:
-        """Return the name of an operation that shows nodes, and the values that it shows. The operations take turns."""
+        """Return an operation that shows nodes, another in each call, and the values that it shows."""
 
         def read() -> tuple[str, list[str]]:
             readers = self.sandbox.graph.readers.for_nodes()

@@ -148,7 +148,7 @@ def names_of(*writes: Write) -> frozenset[str]:
 
 
 def compare_nodes(trial: Trial[GraphContents]) -> None:
-    """Check that the adapter shows the nodes of the model. The operations that show nodes take turns."""
+    """Check that the adapter shows the nodes of the model. Each check uses another operation that shows nodes."""
     world = trial.model
     reader = world.readers[world.looks % len(world.readers)]
     world.looks += 1
