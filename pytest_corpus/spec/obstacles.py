@@ -159,6 +159,10 @@ class Obstacle(Enum):
     # of limits
     SMALL_TEXT = "a text of ten words already exceeds the limit", USUAL
     SMALL_WINDOW = "a window of {tokens} tokens may be too small for this request", USUAL
+    UNSTATED_WINDOW = (
+        "a prompt is too long, and capabilities state no context length",
+        "state `max_context_length` under `limits` in capabilities, and run again",
+    )
     WINDOW_FOR_NEW = "a window of {tokens} tokens is too small for new prompts", USUAL
     LARGE_WINDOW = "a window of {tokens} tokens is too large to exceed in a test", USUAL
     NO_HALF = "no text was found that fills half of the window by the adapter's count", USUAL

@@ -14,7 +14,7 @@ from pytest_corpus.kit.vocabulary import texts
 from pytest_corpus.spec.errors import FILTERED, PERMANENT
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.llm.support.answers import completion_tokens
-from pytest_corpus.suites.llm.support.capabilities import MOST_MODELS, OPTIONAL
+from pytest_corpus.suites.llm.support.capabilities import MOST_MODELS, OPTIONAL, exceeds_unstated_window
 from pytest_corpus.suites.llm.support.component import LLM, SCRIPTS, llm
 from pytest_corpus.suites.llm.support.requests import WEATHER, user_message
 from pytest_corpus.suites.llm.support.scenarios import completions
@@ -63,7 +63,7 @@ def test_a_prompt_in_any_script_is_answered(llm: LLM, operation: str) -> None:
     every = " ".join([SCRIPTS, *(word for word in texts(MOST_WORDS) if len(word) < LONG)])
     prompts = (every, " ".join([SCRIPTS, *texts(4)]), SCRIPTS)
     reply = llm.ask(operation, messages=[user_message(next(filter(llm.can_take_text, prompts), SCRIPTS))])
-    if reply.is_a(*FILTERED):
+    if reply.is_a(*FILTERED) or exceeds_unstated_window(llm, reply):
         reply = llm.ask(operation, messages=[user_message(SCRIPTS)])
     llm.require_fit(reply)
     expect.works(reply, "an answer to a prompt in several scripts")

@@ -115,6 +115,7 @@ def matching_items(sandbox: VectorSandbox, wanted: Any, items: Sequence[Item], *
     """
     count = len(items) + 1
     whole = sandbox.vector.limits.cap_matches(count) == count and not sandbox.vector.limits.is_approximate
+    sandbox.require_distinguishable(count)
     found: set[str] = set()
     for components in [None] if whole else [item["vector"] for item in items]:
         reply = sandbox.ask(components, count, filter=wanted)

@@ -78,6 +78,7 @@ class ContextWindows(ListedModels):
         """Raise NotAssessed if a request may have been refused because of a small window."""
         if self.has_small_limit and reply.is_a("BadRequest"):
             raise NotAssessed(Obstacle.SMALL_WINDOW, tokens=self.window())
+        expect.assessable(not exceeds_unstated_window(self, reply), Obstacle.UNSTATED_WINDOW)
 
     def conversation(self, *texts: str) -> list[dict[str, Any]]:
         """Return messages with these texts that every LLM accepts (R53): user and assistant in turn, or user alone."""
@@ -93,6 +94,11 @@ class ContextWindows(ListedModels):
         """Return the context window of a model, by default of the plain one. Raises NotApplicable if none is stated."""
         window = self.capabilities.context_window(model or self.model)
         return expect.applicable(window, "capabilities state no context length")
+
+
+def exceeds_unstated_window(llm: ContextWindows, reply: Reply | StreamReply) -> bool:
+    """True if a prompt is too long for a window that capabilities do not state."""
+    return llm.capabilities.context_window(llm.model) is None and reply.is_a("PromptTooLong")
 
 
 RANGES = {
