@@ -9,6 +9,7 @@ import random
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
@@ -155,10 +156,6 @@ def read_archive(path: Path) -> None:
         assert found.code in (0, 1, 2), found
 
 
-def read_durations(path: Path) -> None:
-    shards.read_durations(path.parent)
-
-
 def read_cassette(path: Path) -> None:
     cassettes = Cassettes(path.parent.parent, "new")
     path.replace(path.parent / cassettes._path("c").name)
@@ -178,14 +175,6 @@ def read_baseline(path: Path) -> None:
 def read_bundle(path: Path) -> None:
     bundle_file.is_bundle(path)
     bundle_file.load_bundle(path)
-
-
-def read_deviations(path: Path) -> None:
-    deviations.read(path)
-
-
-def read_remembered(path: Path) -> None:
-    building.read_memory(path.parent.parent)
 
 
 def read_answers(path: Path) -> None:
@@ -215,10 +204,6 @@ def read_golden(path: Path) -> None:
         checks.check_file(goldens.BY_FILE[name], path)
 
 
-def read_golden_stream(path: Path) -> None:
-    checks.check_file(goldens.BY_FILE["llm/llm_stream.ndjson"], path)
-
-
 def read_stream(path: Path) -> None:
     for words in ((), ("--sse",), ("--framing", "events", "--mode", "collect_errors")):
         found = call_command("stream", "check", "--component", "llm", *words, path)
@@ -229,14 +214,6 @@ def read_message(path: Path) -> None:
     for words in ((), ("--lines",)):
         found = call_command("schema", "check", *words, path)
         assert found.code in (0, 1, 2), found
-
-
-def read_settings(path: Path) -> None:
-    settings.find_settings(path.parent)
-
-
-def read_dataset(path: Path) -> None:
-    bundle_file.load_bundle(path.parent / "bundle.yaml")
 
 
 def read_output_schema(path: Path) -> None:
@@ -289,33 +266,34 @@ def golden_text(name: str) -> str:
     return (folder("golden") / name).read_text("utf-8")
 
 
-READERS: dict[str, tuple[str, Callable[[Path], None], Any]] = {
+READERS: dict[str, tuple[str, Callable[[Path], object], Any]] = {
     "transcript": ("t.jsonl", read_transcript, list(hostile_files.LINES)),
     "report": ("r.json", read_report, REPORT),
     "envelope": ("e.dsse.json", read_envelope, json.loads(dsse.sign_payload(b"{}", signatures.KEY))),
     "statement": ("s.json", read_statement, json.loads(intoto.render(REPORT))),
     "archive": ("a.har", read_archive, ARCHIVE),
-    "durations": ("durations.json", read_durations, {"a": 1.0, "b": 2}),
+    "durations": ("durations.json", lambda path: shards.read_durations(path.parent), {"a": 1.0, "b": 2}),
     "cassette": ("cassettes/c.json", read_cassette, CASSETTE),
     "recording": ("p.jsonl", read_recording, RECORDING),
     "baseline": ("b.json", read_baseline, BASELINE),
-    "deviations": ("d.toml", read_deviations, DEVIATIONS),
+    "deviations": ("d.toml", deviations.read, DEVIATIONS),
     "bundle": ("bundle.yaml", read_bundle, None),
     "answers": ("answers.jsonl", read_answers, ANSWERS),
     "leftovers": ("l.jsonl", read_leftovers, LEFTOVERS),
     "schema": ("s.json", read_schema_file, {"$id": BASE_URI + "s.json", "type": "object", "properties": {"a": {}}}),
-    "remembered": ("data/verified.json", read_remembered,
+    "remembered": ("data/verified.json", lambda path: building.read_memory(path.parent.parent),
                    {"format": "1.0", "verified": {"0" * 64: {"kit": "1.0.0", "faults": ["a"]}}}),
     "dialects": ("dialects.json", read_dialects, DIALECTS),
     "golden": ("g.json", read_golden, json.loads(golden_text("llm/llm_complete_success.json"))),
-    "golden_stream": ("g.ndjson", read_golden_stream,
+    "golden_stream": ("g.ndjson", partial(checks.check_file, goldens.BY_FILE["llm/llm_stream.ndjson"]),
                       [json.loads(line) for line in golden_text("llm/llm_stream.ndjson").splitlines()]),
     "stream": ("s.ndjson", read_stream, [FRAME, {**FRAME, "chunk": {"text": "b", "is_final": True}}]),
     "message": ("m.json", read_message, json.loads(golden_text("llm/llm_complete_request.json"))),
-    "project": ("pyproject.toml", read_settings, PROJECT),
-    "ini": ("pytest.ini", read_settings, INI),
-    "cases": ("data.jsonl", read_dataset, CASES),
-    "prompt": ("prompt.md", read_dataset, "{% for x in q %}{{ x|upper }}{% endfor %} {{ q.a[0] }} {# c #}"),
+    "project": ("pyproject.toml", lambda path: settings.find_settings(path.parent), PROJECT),
+    "ini": ("pytest.ini", lambda path: settings.find_settings(path.parent), INI),
+    "cases": ("data.jsonl", lambda path: bundle_file.load_bundle(path.parent / "bundle.yaml"), CASES),
+    "prompt": ("prompt.md", lambda path: bundle_file.load_bundle(path.parent / "bundle.yaml"),
+               "{% for x in q %}{{ x|upper }}{% endfor %} {{ q.a[0] }} {# c #}"),
     "output_schema": ("s.json", read_output_schema, SCHEMA),
     "key": ("k.pem", read_key, signatures.pem(signatures.KEY).decode()),
     "request": ("r.http", read_request, REQUEST + CHUNKED),

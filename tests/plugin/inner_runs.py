@@ -69,6 +69,18 @@ def before(op):
         Acting.__name__ = Acting.__qualname__ = act.__name__
         return Acting
     return adapter
+
+@changes("llm.complete")
+def Broken(answer):
+    """Breaks LLM-COMPLETE-2."""
+    answer["result"]["finish_reason"] = "because"
+
+@changes("llm.count_tokens")
+def Miscounting(answer):
+    """Breaks LLM-TOKENS-1."""
+    answer["result"] = -1
+
+def hookless(): return llm()
 '''
 """What most adapters of these tests begin with."""
 
@@ -93,7 +105,7 @@ class Project:
         self.pytester = pytester
         self.path = pytester.path
 
-    def adapter(self, source: str, name: str = "mine") -> str:
+    def adapter(self, source: str = "", name: str = "mine") -> str:
         """Write a module whose code starts with `WRAPPED`; its name."""
         self.pytester.makepyfile(**{name: WRAPPED + source})
         return name

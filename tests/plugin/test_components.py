@@ -234,7 +234,7 @@ def test_the_sample_of_the_readme(project: Project) -> None:
 
 def test_strict_says_what_it_does(project: Project) -> None:
     """If nothing but --corpus-strict fails the run, a line says so."""
-    project.adapter("def hookless(): return llm()\n")
+    project.adapter()
     given = ("--corpus-adapter=mine:hookless", "--corpus-requirement=COM-OBS-1,COM-CAP-1")
     loose, strict = project.run(*given), project.run(*given, "--corpus-strict")
     assert (loose.ret, strict.ret) == (0, 1)

@@ -15,14 +15,7 @@ from inner_runs import REFERENCE, Project, said
 from pytest_corpus.integration.concluding import progress
 from pytest_corpus.verdict.ledger import TestRecord
 
-FINISHES = """
-@changes("llm.complete")
-def Finishes(answer):
-    answer["result"]["finish_reason"] = "because"
-
-def hookless(): return llm()
-"""
-ADAPTER, FEW = "--corpus-adapter=mine:Finishes", "--corpus-requirement=LLM-COMPLETE-2,COM-CAP-*"
+ADAPTER, FEW = "--corpus-adapter=mine:Broken", "--corpus-requirement=LLM-COMPLETE-2,COM-CAP-*"
 OURS = "def test_ours():\n    number = 1\n    assert number == 2\n"
 VERDICTS = ("  verdict: ", "  no verdict: ")
 
@@ -30,7 +23,7 @@ VERDICTS = ("  verdict: ", "  no verdict: ")
 @pytest.fixture
 def broken(project: Project) -> Project:
     """A folder with an adapter that breaks LLM-COMPLETE-2."""
-    project.adapter(FINISHES)
+    project.adapter()
     return project
 
 
@@ -154,7 +147,7 @@ def test_a_run_of_one_requirement(project: Project) -> None:
 
 def test_the_bar_of_a_green_run_is_green(project: Project) -> None:
     """Features that the adapter does not offer leave pytest's bar green; something not assessed makes it yellow."""
-    project.adapter(FINISHES)
+    project.adapter()
     for few, colour in (("COM-CAP-1,TRA-HTTP-1", "\x1b[32m"), ("COM-CAP-1,COM-OBS-1", "\x1b[33m")):
         lines = project.run("--corpus-adapter=mine:hookless", f"--corpus-requirement={few}", "--color=yes").outlines
         assert lines[-1].startswith(colour), lines[-1]

@@ -6,8 +6,6 @@ from inner_runs import REFERENCE, Project, said, statuses, violated
 from pytest_corpus.adapter.hooks import late_reports
 from pytest_corpus.adapter.instance import AdapterInstance
 
-HOOKLESS = "def hookless(): return llm()\n"
-
 
 def run(project: Project, declared: str, *options: str) -> pytest.RunResult:
     return project.run(f"--corpus-adapter={declared}", "--corpus-report=r.json", *options)
@@ -18,7 +16,7 @@ def test_without_hooks(project: Project) -> None:
 
     The numbers say how many were not assessed beside how many are satisfied, and count none of those as passed.
     """
-    project.adapter(HOOKLESS)
+    project.adapter()
     result = run(project, "mine:hookless")
     report = project.report()
     assert result.ret == 0

@@ -326,20 +326,13 @@ def test_violating_on_two_workers(project: Project, name: str) -> None:
     assert_fail_closed(project, result, sound=False, disturbed_end="disturbed_end" in BY_NAME[name].traits)
 
 
-BROKEN = """
-@changes("llm.complete")
-def Broken(answer):
-    answer["result"]["finish_reason"] = "because"
-"""
-
-
 @pytest.mark.parametrize(
     "scope", [("--corpus-requirement=LLM-COMPLETE-2",), pytest.param((), marks=pytest.mark.slow)], ids=["few", "whole"]
 )
 @pytest.mark.parametrize("entry", [each for each in SWEEPING if each.name in DOZEN], ids=str)
 def test_a_violating_adapter(project: Project, entry: Hostile, scope: tuple[str, ...]) -> None:
     """With an adapter it is the same: its violation is not satisfied, and the exit code is not 0."""
-    project.adapter(BROKEN)
+    project.adapter()
     project.pytester.makepyfile(hostile=entry.source)
     project.pytester.syspathinsert()
     result = project.run("--corpus-adapter=mine:Broken", *scope, REPORT, *QUICK, "-p", "hostile")

@@ -5,12 +5,6 @@ from inner_runs import REFERENCE, Project, error_lines, said, statuses
 
 FEW = "--corpus-requirement=LLM-TOKENS-1"
 
-WRONG = """
-@changes("llm.count_tokens")
-def NoCount(answer):
-    answer["result"] = -1
-"""
-
 ENTRY = """
 [[deviation]]
 requirement = "LLM-TOKENS-1"
@@ -23,7 +17,7 @@ expires = {}
 @pytest.fixture
 def wrong(project: Project) -> Project:
     """A folder with an adapter that breaks one requirement."""
-    project.adapter(WRONG)
+    project.adapter()
     return project
 
 
@@ -32,7 +26,7 @@ def test_a_declared_deviation_fails_nothing(wrong: Project, plugins: tuple[str, 
     """A declared violation is shown as deviated everywhere, and the exit code is 0."""
     (wrong.path / "corpus-deviations.toml").write_text(ENTRY.format("2999-12-31"))
     spread = ("-n", "1") if plugins else ()
-    result, report = wrong.judged("mine:NoCount", FEW, "-v", *spread, plugins=plugins)
+    result, report = wrong.judged("mine:Miscounting", FEW, "-v", *spread, plugins=plugins)
     assert result.ret == 0, said(result)
     assert "DEVIATED" in said(result)
     assert "deviated  LLM-TOKENS-1 (MUST)" in said(result)
@@ -46,7 +40,7 @@ def test_a_declared_deviation_fails_nothing(wrong: Project, plugins: tuple[str, 
 def test_an_expired_deviation(wrong: Project) -> None:
     """From the day after, the requirement is violated and a line says since when."""
     (wrong.path / "corpus-deviations.toml").write_text(ENTRY.format("2020-01-31"))
-    result = wrong.run("--corpus-adapter=mine:NoCount", FEW)
+    result = wrong.run("--corpus-adapter=mine:Miscounting", FEW)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     assert "failed: the deviation of LLM-TOKENS-1 expired on 2020-01-31: renew or remove it" in said(result)
 
@@ -74,14 +68,14 @@ def test_a_file_that_cannot_be_used(project: Project, text: str, given: tuple[st
 
 def test_drafting(wrong: Project) -> None:
     """Violated requirements are drafted; the draft is refused until it is completed, and then counts."""
-    drafting = wrong.run("--corpus-adapter=mine:NoCount", FEW, "--corpus-update-deviations")
+    drafting = wrong.run("--corpus-adapter=mine:Miscounting", FEW, "--corpus-update-deviations")
     assert drafting.ret == pytest.ExitCode.TESTS_FAILED
     assert "deviations: 1 drafted in" in said(drafting)
-    again = wrong.run("--corpus-adapter=mine:NoCount", FEW, "--corpus-update-deviations")
+    again = wrong.run("--corpus-adapter=mine:Miscounting", FEW, "--corpus-update-deviations")
     assert "deviations: nothing new to draft" in said(again)
-    refused = wrong.run("--corpus-adapter=mine:NoCount", FEW)
+    refused = wrong.run("--corpus-adapter=mine:Miscounting", FEW)
     assert refused.ret == pytest.ExitCode.USAGE_ERROR
     assert "still to be written" in error_lines(refused)[0]
     path = wrong.path / "corpus-deviations.toml"
     path.write_text(path.read_text().replace("TODO: ", ""))
-    assert wrong.run("--corpus-adapter=mine:NoCount", FEW).ret == 0
+    assert wrong.run("--corpus-adapter=mine:Miscounting", FEW).ret == 0

@@ -18,12 +18,6 @@ RUN = json_report.RunFacts("2026-12-02T00:00:00+00:00", 1.0, 0, "must", None)
 
 NEW, RAISED = "LLM-TOKENS-1", "LLM-COMPLETE-1"
 
-COUNTS = """
-@changes("llm.count_tokens")
-def Counts(answer):
-    answer["result"] = -1
-"""
-
 
 def ledger(broken: str = "") -> Ledger:
     """A complete run that satisfies each requirement but one."""
@@ -84,8 +78,8 @@ def test_a_verdict_is_of_an_edition(name: str, broken: str, verdict: str, level:
 @pytest.mark.usefixtures("made_up")
 def test_an_old_edition_under_a_new_kit(project: Project) -> None:
     """The default is the newest released edition: a run fails by the later one alone, and tells a preview as one."""
-    project.adapter(COUNTS)
-    few = ("--corpus-adapter=mine:Counts", f"--corpus-requirement={NEW}", "--corpus-report=r.json")
+    project.adapter()
+    few = ("--corpus-adapter=mine:Miscounting", f"--corpus-requirement={NEW}", "--corpus-report=r.json")
     old = project.run(*few)
     assert old.ret == 0
     assert f"preview  {NEW} (PREVIEW)" in said(old)

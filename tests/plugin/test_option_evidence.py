@@ -32,10 +32,6 @@ def Logs(answer):
     logging.getLogger("mine").error("cannot count, the key is %s", os.environ["ACME_API_KEY"])
     answer["result"] = -1
 
-@changes("llm.count_tokens")
-def Counts(answer):
-    answer["result"] = -1
-
 @changes("llm.complete")
 def Incomplete(answer):
     answer["result"]["usage"] = {"prompt_tokens": -1, "completion_tokens": "x", "total_tokens": 1}
@@ -172,7 +168,10 @@ def test_every_problem_of_an_answer(faulty: Project) -> None:
 
 def test_a_count_says_what_it_is(faulty: Project) -> None:
     """A negative count of tokens is shown."""
-    assert "-1" in run(faulty, "Counts", "LLM-TOKENS-1", "--corpus-evidence=shape").partition("got:")[2].splitlines()[0]
+    assert (
+        "-1"
+        in run(faulty, "Miscounting", "LLM-TOKENS-1", "--corpus-evidence=shape").partition("got:")[2].splitlines()[0]
+    )
 
 
 def test_the_fault_that_struck(faulty: Project) -> None:

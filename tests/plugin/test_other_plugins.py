@@ -15,10 +15,6 @@ from urllib.parse import urlsplit
 calls = itertools.count(1)
 
 @changes("llm.complete")
-def Red(answer):
-    answer["result"]["finish_reason"] = "because"
-
-@changes("llm.complete")
 def Flaky(answer):
     if next(calls) == 1:
         answer["result"]["finish_reason"] = "because"
@@ -76,7 +72,7 @@ def gaps(report: dict[str, list[str]]) -> str:
     return "; ".join(report["gaps"])
 
 
-@pytest.mark.parametrize("name", ["Red", "Flaky"])
+@pytest.mark.parametrize("name", ["Broken", "Flaky"])
 def test_reruns(adapters: Project, name: str) -> None:
     """The first run of a test counts, and all of the suite ran; one test at a time, none runs twice."""
     alone = ("--reruns=1", "--corpus-concurrency=1")
@@ -100,7 +96,7 @@ def test_a_plugin_that_keeps_a_run_from_a_verdict(adapters: Project, name: str) 
     """The reason names it; of tests that were deselected, or that the user ended, no plugin is the reason."""
     adapters.pytester.makepyfile(**{name: SUSPECTS[name]})
     adapters.pytester.syspathinsert()
-    given = ("--corpus-adapter=mine:Red", "--corpus-report=r.json", "-p", name)
+    given = ("--corpus-adapter=mine:Broken", "--corpus-report=r.json", "-p", name)
     result = adapters.run(*given)
     [named] = re.findall(r"\(a plugin may be the reason: (.*?)\)", gaps(adapters.report()))
     assert name in named.split(", "), said(result)
@@ -142,7 +138,7 @@ def test_forked(adapters: Project) -> None:
 
 def test_repeated_by_another_plugin(adapters: Project) -> None:
     """Tests with more parameters are not those of the suite: one sentence names the option that repeats them."""
-    result, report = adapters.judged("mine:Red", FEW, "--count=2", plugins=("repeat",))
+    result, report = adapters.judged("mine:Broken", FEW, "--count=2", plugins=("repeat",))
     assert "a plugin changed the parameters of tests (--corpus-repeat=N repeats them)" in gaps(report), said(result)
     assert (report["verdict"], violated(report)) == ("partial", set())
 
@@ -181,7 +177,7 @@ def replaced():
 """
 
 
-@pytest.mark.parametrize(("adapter", "found"), [("Wrapped", set()), ("Red", {"LLM-COMPLETE-2"}), ("Mixed", set())])
+@pytest.mark.parametrize(("adapter", "found"), [("Wrapped", set()), ("Broken", {"LLM-COMPLETE-2"}), ("Mixed", set())])
 def test_a_clock_that_ticks(adapters: Project, adapter: str, found: set[str]) -> None:
     """A clock that goes on keeps nothing from being judged but times, of an adapter that has kept another clock."""
     adapters.pytester.makeconftest(TICKS)
@@ -226,7 +222,7 @@ def test_lost_variables(adapters: Project, monkeypatch: pytest.MonkeyPatch) -> N
     result, report = adapters.judged("mine:Keyed", FEW)
     assert not violated(report), said(result)
     assert "a fixture or a plugin changed os.environ (SERVICE_API_KEY)" in gaps(report)
-    assert "LLM-COMPLETE-2" in violated(adapters.judged("mine:Red", FEW)[1])
+    assert "LLM-COMPLETE-2" in violated(adapters.judged("mine:Broken", FEW)[1])
 
 
 def test_disabled_logs(adapters: Project) -> None:
@@ -248,7 +244,7 @@ def test_blocked_sockets(adapters: Project) -> None:
     result, report = adapters.judged("mine:Foreign", FEW, *options, plugins=("socket",))
     assert not violated(report), said(result)
     assert "sockets were blocked by pytest-socket" in gaps(report)
-    assert "LLM-COMPLETE-2" in violated(adapters.judged("mine:Red", FEW, *options, plugins=("socket",))[1])
+    assert "LLM-COMPLETE-2" in violated(adapters.judged("mine:Broken", FEW, *options, plugins=("socket",))[1])
 
 
 @pytest.mark.parametrize("way", ["option", "ini", "environment", pytest.param("workers", marks=pytest.mark.slow)])

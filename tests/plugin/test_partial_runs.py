@@ -12,12 +12,6 @@ def pytest_corpus_adapter(config):
     return llm
 """
 
-BROKEN = """
-@changes("llm.count_tokens")
-def Broken(answer):
-    answer["result"] = {"tokens": -1}
-"""
-
 
 @pytest.fixture(autouse=True)
 def _short_suite(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -47,8 +41,8 @@ def test_selected_by_pytest(project: Project, options: tuple[str, ...]) -> None:
 
 def test_first_failure_ends_it(project: Project) -> None:
     """After `-x` the run is partial; what it found stands."""
-    project.adapter(BROKEN)
-    result, report = project.judged("mine:Broken", "-x")
+    project.adapter()
+    result, report = project.judged("mine:Miscounting", "-x")
     assert_partial(report, result)
     assert result.ret != 0
     assert "violated" in statuses(report).values()
@@ -56,8 +50,8 @@ def test_first_failure_ends_it(project: Project) -> None:
 
 def test_last_failed(project: Project) -> None:
     """`--lf` runs the failed tests alone, by their ids, and is partial."""
-    project.adapter(BROKEN)
-    project.pytester.makeconftest("from mine import Broken\ndef pytest_corpus_adapter(config): return Broken")
+    project.adapter()
+    project.pytester.makeconftest("from mine import Miscounting\ndef pytest_corpus_adapter(config): return Miscounting")
     options = ("--corpus-requirement=LLM-TOKENS-1,LLM-CAP-*", "--corpus-report=r.json")
     plugins = ("cacheprovider",)
     project.pytester.syspathinsert()

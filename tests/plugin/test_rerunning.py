@@ -5,12 +5,6 @@ import shlex
 import pytest
 from inner_runs import Project, ids, said, whole_suite
 
-BROKEN = """
-@changes("llm.complete")
-def Broken(answer):
-    answer["result"]["finish_reason"] = "because"
-"""
-
 WAYS = {
     "conftest": ("conftest.py", "from mine import Broken\ndef pytest_corpus_adapter(config): return Broken\n"),
     "subfolder": (
@@ -35,7 +29,7 @@ def pasted(result: pytest.RunResult) -> list[str]:
 @pytest.fixture(params=WAYS)
 def broken(project: Project, request: pytest.FixtureRequest) -> Project:
     """A folder that declares an adapter which breaks LLM-COMPLETE-2."""
-    project.adapter(BROKEN)
+    project.adapter()
     name, source = WAYS[request.param]
     path = project.path / name
     path.parent.mkdir(exist_ok=True)
@@ -68,7 +62,7 @@ def test_a_failure_can_be_run_again(broken: Project) -> None:
 
 def test_rerun_line_of_the_option_way(project: Project) -> None:
     """If there is no file, the line names the adapter, the requirement, and the one whose test found it."""
-    project.adapter(BROKEN)
+    project.adapter()
     result = project.run("--corpus-adapter=mine:Broken", "--corpus-requirement=LLM-COMPLETE-*")
     adapter, scope = pasted(result)
     assert adapter == "--corpus-adapter=mine:Broken"
@@ -80,7 +74,7 @@ def test_rerun_line_of_the_option_way(project: Project) -> None:
 
 def test_failure_message(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """A failure gives the sentence, its source, what was sent, expected and got, and the place; no content in CI."""
-    project.adapter(BROKEN)
+    project.adapter()
     monkeypatch.setenv("CI", "true")
     text = said(project.run("--corpus-adapter=mine:Broken", "--corpus-requirement=LLM-COMPLETE-2"))
     assert "LLM-COMPLETE-2 (MUST): `finish_reason` is stop, length" in text
@@ -93,7 +87,7 @@ def test_failure_message(project: Project, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_options_are_repeated(project: Project) -> None:
     """A rerun line has the label and the options of its run, wherever it is read."""
-    project.adapter(BROKEN)
+    project.adapter()
     options = ("--corpus-components=LLM", "-ocorpus_call_timeout=7", "--corpus-strict", "-o", "corpus_seed=5",
                "-ocorpus_header=X-Key:hunter2", "--corpus-header=X-Other: hunter2")  # fmt: skip
     files = ("--corpus-report=r.json", "--corpus-report=r.md", "--corpus-report=r.html")
@@ -119,7 +113,7 @@ def test_options_are_repeated(project: Project) -> None:
 @pytest.mark.parametrize("how", ["option", "ini", "absolute", "xdist"])
 def test_ids_are_accepted_back(project: Project, how: str) -> None:
     """An id that belongs to no file selects its test, as the run prints it and as an IDE gives it."""
-    project.adapter(BROKEN)
+    project.adapter()
     (project.path / "test_own.py").write_text("def test_own(): pass")
     given = ["--corpus-adapter=mine:Broken"]
     result = project.run(*given, "--corpus-requirement=LLM-COMPLETE-2")
@@ -136,7 +130,7 @@ def test_ids_are_accepted_back(project: Project, how: str) -> None:
 
 def test_a_chapter_and_a_test_of_ones_own(project: Project) -> None:
     """A chapter can be named, also beside a file."""
-    project.adapter(BROKEN)
+    project.adapter()
     (project.path / "test_own.py").write_text("def test_own(): pass")
     result = project.run("--corpus-adapter=mine:Broken", "corpus/llm/test_health_report.py", "test_own.py")
     assert result.parseoutcomes()["passed"] >= 4
@@ -149,7 +143,7 @@ def test_a_chapter_and_a_test_of_ones_own(project: Project) -> None:
 ])  # fmt: skip
 def test_ids_that_are_not_there(project: Project, node: str, hint: str) -> None:
     """A wrong id ends in one sentence with a near one."""
-    project.adapter(BROKEN)
+    project.adapter()
     result = project.run("--corpus-adapter=mine:Broken", node)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert hint in said(result)
@@ -157,7 +151,7 @@ def test_ids_that_are_not_there(project: Project, node: str, hint: str) -> None:
 
 def test_only_what_would_run_is_collected(project: Project) -> None:
     """`--collect-only` shows the components that answer, and no other."""
-    project.adapter(BROKEN)
+    project.adapter()
     result = project.pytester.runpytest_inprocess(
         *("-p", "no:randomly", "--corpus-adapter=mine:Broken", "--collect-only", "-q"), "--corpus-requirement=COM-CAP-1"
     )
