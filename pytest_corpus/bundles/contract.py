@@ -50,7 +50,8 @@ def judge_answer(
         return Sample(FAILED, (Reason("schema", said),), content=content)
     output = parse_json(raw)
     reasons = list(_check_schema(bundle, output))
-    valid = None if bundle.contract.schema is None and not bundle.has_threshold("schema_valid_rate") else not reasons
+    is_measured = any(each.metric == "schema_valid_rate" for each in bundle.thresholds)
+    valid = None if bundle.contract.schema is None and not is_measured else not reasons
     notes: list[str] = []
     names = {
         "output": output,

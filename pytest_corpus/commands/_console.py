@@ -9,7 +9,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence, Sized
-from typing import Any, TextIO
+from typing import Any
 
 from pytest_corpus.commands import CommandError
 from pytest_corpus.redaction import printable
@@ -182,10 +182,10 @@ class ProgressLine:
 
     _PAUSE_S = 0.1
 
-    def __init__(self, total: int | None, measure: Measure, *, stream: TextIO | None = None) -> None:
+    def __init__(self, total: int | None, measure: Measure) -> None:
         self._total = total
         self._measure = measure
-        self._stream = stream or sys.stderr
+        self._stream = sys.stderr
         self._shows = self._stream.isatty()
         self._width = 0
         self._next = 0.0

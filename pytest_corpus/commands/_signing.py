@@ -45,28 +45,17 @@ class Signer:
 
 
 @dataclass(frozen=True, slots=True)
-class SignedStatement:
-    """The content of a statement with a valid signature.
+class SignatureResult:
+    """The result of a check.
 
     Attributes:
-        keyid: the id of the key, or the identity.
-        adapter, verdict, suite, commit, report_sha256: the claims of the statement.
+        faults: one sentence each.
+        signed: the claims of the statement (`intoto.read_claims`) and the `keyid`; None without a valid signature.
+        report: the name of the report, or empty.
     """
 
-    keyid: str
-    adapter: str
-    verdict: str
-    suite: str
-    commit: str
-    report_sha256: str
-
-
-@dataclass(frozen=True, slots=True)
-class SignatureResult:
-    """The result of a check: the faults (one sentence each), the statement (or None), the report's name (or empty)."""
-
     faults: list[str]
-    signed: SignedStatement | None = None
+    signed: dict[str, str] | None = None
     report: str = ""
 
 
@@ -154,10 +143,10 @@ def check_signature(
         raise CommandError(f"{envelope}: {said}")
     try:
         payload = signer.open_payload(bounded.read_contents(Path(envelope)))
-        signed = SignedStatement(signer.by, **intoto.read_claims(payload))
+        signed = {"keyid": signer.by, **intoto.read_claims(payload)}
         if report and not faults:
             document, _ = read_report(Path(report))
-            if signed.report_sha256 != document["sha256"]:
+            if signed["report_sha256"] != document["sha256"]:
                 raise dsse.EnvelopeError(f"is signed, but is of another report than {printable(report)}")
             if payload != intoto.render(document).encode("utf-8", "backslashreplace"):
                 raise dsse.EnvelopeError(f"is signed, but does not say what {printable(report)} says")
@@ -174,13 +163,13 @@ def describe_signature(result: SignatureResult, signer: Signer) -> str:
     signed = result.signed
     if signed is None or result.faults:
         return ""
-    commit = f" at commit {signed.commit}" if signed.commit else ""
+    commit = f" at commit {signed['commit']}" if signed["commit"] else ""
     report = f"{result.report}, whole and unaltered" if result.report else "not at hand, so only the statement counts"
-    verdict = VERDICT_WORDS.get(signed.verdict, signed.verdict)
+    verdict = VERDICT_WORDS.get(signed["verdict"], signed["verdict"])
     lines = (
         f"signed with {signer.name}",
-        f'statement: "{verdict}", of {signed.adapter}{commit}, tested with {signed.suite}',
-        f"report: {report} (sha256 {signed.report_sha256})",
+        f'statement: "{verdict}", of {signed["adapter"]}{commit}, tested with {signed["suite"]}',
+        f"report: {report} (sha256 {signed['report_sha256']})",
         "proved: this signer signed just this, and no byte was changed since",
         "trust the signer for: that the run was made, and that nothing in its process deceived the suite",
         "find out yourself: who the signer is, not from where the report came; whether what you use is what was tested",

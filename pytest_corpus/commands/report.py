@@ -4,7 +4,6 @@ import argparse
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 from urllib.parse import quote
 
@@ -146,8 +145,8 @@ def _check_signed(given: argparse.Namespace) -> int:
     by_key = given.public_key is not None
     signer = signing.key_signer(given.public_key) if by_key else signing.identity_signer(given.identity, given.issuer)
     result = signing.check_signature(given.report, given.signature, signer, _verification_faults)
-    signed = asdict(result.signed) if result.signed else None
-    facts = {"file": printable(given.report), "valid": not result.faults, "faults": result.faults, "signed": signed}
+    file = printable(given.report)
+    facts = {"file": file, "valid": not result.faults, "faults": result.faults, "signed": result.signed}
     console.print_result(given, facts, *result.faults, *signing.describe_signature(result, signer).splitlines())
     return FINDINGS if result.faults else FINE
 

@@ -119,7 +119,7 @@ def read_lines(
             yield b"".join(held)
 
 
-def parse_value(data: bytes, most: int = MOST_VALUES) -> Any:
+def parse_value(data: bytes) -> Any:
     """Parse a JSON document with finite numbers; strings may contain lone surrogates.
 
     Raises:
@@ -127,8 +127,8 @@ def parse_value(data: bytes, most: int = MOST_VALUES) -> Any:
     """
     import orjson  # here, because light commands do not need it
 
-    if count_values(data, most) > most:
-        raise ValueError(f"has more than {most:,} values, the limit for such a file")
+    if count_values(data) > MOST_VALUES:
+        raise ValueError(f"has more than {MOST_VALUES:,} values, the limit for such a file")
     if has_long_digits(data) and has_long_digits(_STRING.sub(b'""', data)):
         raise ValueError(f"has a number of more than {MOST_DIGITS} digits")
     if measure_depth(data) > MAX_DEPTH:

@@ -53,9 +53,9 @@ class Problem:
         return f"{self}{found}{hint} [{self.rule}{f' in {self.location}' if self.location else ''}]"
 
 
-def json_problems(instance: object, schema: str = "") -> list[Problem]:
+def json_problems(instance: object) -> list[Problem]:
     """Return the faults of a Python value as JSON: NaN, lone surrogates, other types, keys that are not strings."""
-    return to_plain_json(instance, schema)[1]
+    return to_plain_json(instance, "")[1]
 
 
 def to_plain_json(instance: object, schema: str) -> tuple[Any, list[Problem]]:

@@ -60,18 +60,6 @@ class Edition:
         """The state of the edition's release, as a part of a sentence."""
         return f"released {self.released}" if self.released else "not released"
 
-    def flaws(self, known: Mapping[str, Requirement]) -> Iterator[str]:
-        """Yield the faults of a released edition: lost requirements, and sentences that changed without an erratum."""
-        corrected = {each.requirement for each in self.errata}
-        for name, digest in self.digests.items():
-            if name not in known:
-                if name not in corrected:
-                    yield f"edition {self.name}: {name} is not in the catalogue; keep it, or write an erratum"
-            elif digest != digest_of(known[name]) and name not in corrected:
-                yield f"edition {self.name}: the sentence of {name} has changed; restore it, or write an erratum"
-        for name in sorted(corrected - self.digests.keys()):
-            yield f"edition {self.name}: there is an erratum of {name}, which it does not have"
-
     def document(self) -> dict[str, Any]:
         """Return the edition in the form of reports: its name, its date, and the requirements with errata."""
         errata = [{"requirement": each.requirement, "date": each.date} for each in self.errata]

@@ -212,10 +212,6 @@ class Bundle:
             return None
         return (prompt * price.prompt + completion * price.completion) / 1e6
 
-    def has_threshold(self, metric: str) -> bool:
-        """True if the bundle has a threshold for a metric."""
-        return any(each.metric == metric for each in self.thresholds)
-
     def prompts(self, case: Case) -> tuple[str, str | None]:
         """Return the prompt and the system prompt of a case. Raises TemplateError if they cannot be rendered."""
         system = self.system.render(case.input) if self.system else None

@@ -275,12 +275,12 @@ class Recording:
         return ProviderExchange(self, asked, number, kept)
 
     def _missing_answer_error(self, asked: dict[str, Any], known: int) -> MissingAnswer:
-        named = f"{asked['method']} {asked['url']}"
+        named = _describe_address(asked)
         if known:
             why = f"the request {named} was recorded {known} times in this form, and is sent once more"
             return MissingAnswer(describe_missing_answer(OPTION, self.mode, {}, None, why))
         members = _members(asked)
-        others = [_members(each) for each in self._asked.get(_describe_address(asked), ())]
+        others = [_members(each) for each in self._asked.get(named, ())]
         nearest = max(others, key=lambda each: sum(members.get(name) == each[name] for name in each), default=None)
         return MissingAnswer(
             describe_missing_answer(OPTION, self.mode, members, nearest, f"the request {named} is not recorded")
@@ -293,15 +293,11 @@ class Recording:
         """True if answers of this run come from the recording. The verdict is then about recorded answers."""
         return self.plays or self.replayed > 0
 
-    @property
-    def recorded_on(self) -> date | None:
-        """The day of the recording; None if there is none yet."""
-        return _parse_day(self._header["recorded_at"]) if self._header else None
-
     def __str__(self) -> str:
         """The replayed answers in words: their day, hosts and file."""
+        day = _parse_day(self._header["recorded_at"]) if self._header else None
         hosts = sorted({urlsplit(each["url"]).hostname or "" for every in self._asked.values() for each in every})
-        return f"recorded {self.recorded_on} from {', '.join(hosts) or 'nowhere'}, sha256 {self._sha256}"
+        return f"recorded {day} from {', '.join(hosts) or 'nowhere'}, sha256 {self._sha256}"
 
 
 def _nth_answer(known: Mapping[int, KeptAnswer], number: int, is_stateless: bool) -> KeptAnswer | None:
