@@ -97,10 +97,6 @@ def require_transport(requirement: Requirement, client: AdapterClient) -> None:
             raise NotApplicable(f"the adapter is not reached over {' or '.join(TRANSPORT_GROUPS[need])}")
 
 
-def _is_log_hidden() -> bool:
-    return logging.root.manager.disable >= logging.INFO
-
-
 def gate(requirement: Requirement, client: AdapterClient, capabilities: Capabilities) -> None:
     """Check the preconditions of a requirement.
 
@@ -122,7 +118,9 @@ def gate(requirement: Requirement, client: AdapterClient, capabilities: Capabili
         elif need == LOGS:
             if not client.hears_logs:
                 raise NotAssessed(Obstacle.LOGS_OUTSIDE)
-            if client.declaration.in_process and inputs.read("disabled logs", _is_log_hidden):
+            if client.declaration.in_process and inputs.read(
+                "disabled logs", lambda: logging.root.manager.disable >= logging.INFO
+            ):
                 raise NotAssessed(Obstacle.NO_LOGGING)
         elif need == "supports_caching":
             if not capabilities.claims_caching:

@@ -112,9 +112,6 @@ FEW = 3
 MOST_HALVES = 7
 """The number of parts that are tried if a store refuses all words together: the whole, two halves, four quarters."""
 
-Word = tuple[str, str]
-"""A kind and its word."""
-
 T = TypeVar("T")
 
 

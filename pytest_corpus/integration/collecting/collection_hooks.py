@@ -154,9 +154,11 @@ class CollectionHooks:
 
     def _record_expected_tests(self, collected: set[str]) -> None:
         """Record the tests of a complete run of each adapter, even if they are not collected."""
-        options = self.state.options
+        options, config = self.state.options, self.state.config
+        below = (part for arg in config.args for part in arg.split("::")[1:])
+        selects_tests = bool(self.state.named) or any(".py" in part for part in below)
+        named = config.args_source is pytest.Config.ArgsSource.ARGS
         for adapter in self.state.adapters.known.values():
-            named = self.state.config.args_source is pytest.Config.ArgsSource.ARGS
             by_id = adapter not in self.state.by_option or bool(self.state.named)
             adapter.left_out = named and by_id and adapter.label not in collected
             if adapter.left_out:
@@ -167,13 +169,8 @@ class CollectionHooks:
                 adapter.ledger.expected |= {ledger_key(component, name, each) for name in known for each in numbers}
                 if not all(map(options.wants, known.values())):
                     adapter.ledger.mark_partial("tests were deselected")
-            if self._selects_tests():
+            if selects_tests:
                 adapter.ledger.mark_partial("single chapters or tests were named on the command line")
-
-    def _selects_tests(self) -> bool:
-        """True if the command line selects chapters or tests of a suite."""
-        below = (part for arg in self.state.config.args for part in arg.split("::")[1:])
-        return bool(self.state.named) or any(".py" in part for part in below)
 
     def _select_items(self, items: list[pytest.Item]) -> None:
         options = self.state.options

@@ -35,8 +35,9 @@ class DeclarationHooks:
                 self.state.by_option.append(adapters.declare(spec, spec, label or spec))
             for label, spec in map(split_label, options.clients):
                 self.state.by_option.append(adapters.declare_client(spec, label or spec))
-        for path in self._conftests():
-            self.adapter_of_conftest(path)
+        for impl in self.state.config.hook.pytest_corpus_adapter.get_hookimpls():
+            if file := getattr(impl.plugin, "__file__", None):
+                self.adapter_of_conftest(Path(file))
         for adapter in self.state.adapters.known.values():
             self._announce(adapter)
             self.state.open(adapter)
@@ -106,11 +107,6 @@ class DeclarationHooks:
                 factory, f"{self._relative_path(path)}: {name}", label or label_of(factory, path)
             )
         return self.by_conftest[path]
-
-    def _conftests(self) -> list[Path]:
-        impls = self.state.config.hook.pytest_corpus_adapter.get_hookimpls()
-        files = [getattr(impl.plugin, "__file__", None) for impl in impls]
-        return [Path(file) for file in files if file]
 
     def declare(self, factory: Callable[..., Any] | str, declared: str, label: str) -> Adapter:
         """Declare an adapter under a unique label.

@@ -133,7 +133,8 @@ class Surroundings:
         """
         replaced = [each for each in FUNCTIONS if each.is_replaced]
         failed = any(map(_has_failed, violation.exchanges))
-        of_time = violation.requirement in OF_TIME or any(map(_has_deadline, violation.exchanges))
+        has_deadline = any("deadline_ms" in (each.ctx or ()) for each in violation.exchanges)
+        of_time = violation.requirement in OF_TIME or has_deadline
         if any(each not in CLOCKS for each in replaced) or (replaced and (failed or of_time)):
             return _replacement_text(replaced)
         if not failed:
@@ -155,10 +156,6 @@ def _replacement_text(functions: Iterable[StandardFunction]) -> str:
     return (
         f"a fixture or a plugin replaced {names} while tests ran; keep it away from the suite's tests" if names else ""
     )
-
-
-def _has_deadline(exchange: Exchange) -> bool:
-    return "deadline_ms" in (exchange.ctx or ())
 
 
 def _has_failed(exchange: Exchange) -> bool:

@@ -45,7 +45,9 @@ class SchemaTable:
         """
         stem, mark, version = name.partition(VERSION_MARK)
         if stem not in self._aliases:
-            raise UnknownSchemaError(name, suggestions=self._nearest(stem))
+            plain = stem.removeprefix(BASE_URI).rpartition("/")[2].removesuffix(".json")
+            near = get_close_matches(plain, [schema.name for schema in self.schemas], n=2, cutoff=0.6)
+            raise UnknownSchemaError(name, suggestions=tuple(near))
         schema, pinned = self._aliases[stem]
         if not mark:
             return schema, pinned
@@ -81,10 +83,6 @@ class SchemaTable:
                 aliases |= dict.fromkeys((BASE_URI + file, file, file_name, file_name.removesuffix(".json")), meant)
             aliases[schema.name] = (schema, None)
         return aliases
-
-    def _nearest(self, name: str) -> tuple[str, ...]:
-        stem = name.removeprefix(BASE_URI).rpartition("/")[2].removesuffix(".json")
-        return tuple(get_close_matches(stem, [schema.name for schema in self.schemas], n=2, cutoff=0.6))
 
 
 SHIPPED: Final = SchemaTable(SCHEMAS)

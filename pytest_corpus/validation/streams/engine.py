@@ -30,7 +30,7 @@ BLOCK_BYTES = 262_144
 class Readable(Protocol):
     """A file opened for bytes or for text."""
 
-    def parse(self, size: int, /) -> bytes | str: ...
+    def read(self, size: int, /) -> bytes | str: ...
 
 
 Bytes = bytes | bytearray | memoryview | str
