@@ -252,8 +252,11 @@ class Subject(Target):
         return self.invoke(request.op, request.args, request.ctx, secrets=request.canaries, **options)
 
     def transient_errors(self, reply: Reply | StreamReply) -> list[Reply | StreamReply]:
-        """Return the answer in a list if it has a transient error that no test planned, else an empty list."""
-        if not is_retryable(reply):
+        """Return the answer in a list if it has a transient error that no test planned, else an empty list.
+
+        Failed items count only if they fail because a quota for the suite's data is used up.
+        """
+        if not (is_retryable(reply) or (not reply.is_error and self.store.is_full(reply))):
             return []
         planned = any(BY_KIND[kind].canonical for kind in reply.exchange.observed.faults)
         planned |= is_failing(self.client.provider.plans)

@@ -12,9 +12,9 @@ from pytest_corpus.adapter.turns import finding_out
 from pytest_corpus.kit.answer_cache import is_cacheable
 from pytest_corpus.kit.common_facts import FoundFact
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Outage, Undecided, Violation
-from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.kit.reply import Reply, StreamReply, hint_s
 from pytest_corpus.kit.requests import Calls
-from pytest_corpus.kit.retries import PAUSES_S, has_transient_error, hint_s
+from pytest_corpus.kit.retries import PAUSES_S, has_transient_error
 from pytest_corpus.spec.errors import AWAY, BY_KIND, FORMS, OVER_TCP
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.spec.operations import BY_OP

@@ -8,6 +8,9 @@ from pytest_corpus.kit.judgement import look_at
 from pytest_corpus.redaction import describe_word, kind_of, list_keys
 from pytest_corpus.spec.errors import BY_CODE, TAXONOMY, code_of, is_a
 
+LONGEST_HINT_MS = 1e12
+"""The largest accepted hint. Larger hints are replaced by it, because they may be too large to compute with."""
+
 
 def error_names(body: Any) -> tuple[str, ...]:
     """Return the classes that an error envelope names in `error` and `code`, in any letter case."""
@@ -179,3 +182,10 @@ class StreamReply(AnyReply):
         if self.errors:
             return f"a stream that ends with {describe(self.errors[0])}"
         return f"a stream of {frames} {'with' if self.is_finished else 'without'} a final chunk"
+
+
+def hint_s(reply: AnyReply) -> float | None:
+    """Return the seconds after which an answer asks for a retry, or None."""
+    hints = (reply.error.get("retry_after_ms"), reply.details.get("suggested_backoff_ms"))
+    given = [hint for hint in hints if isinstance(hint, (int, float)) and not isinstance(hint, bool)]
+    return min(given[0], LONGEST_HINT_MS) / 1000 if given and given[0] >= 0 else None

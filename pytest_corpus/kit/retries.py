@@ -22,8 +22,9 @@ from pytest_corpus.adapter.turns import break_off_body
 from pytest_corpus.adapter.usage import Outages
 from pytest_corpus.kit.outcomes import Outage, QuotaUsedUp, Undecided
 from pytest_corpus.kit.prerequisites import Prerequisites
-from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.kit.reply import Reply, StreamReply, hint_s
 from pytest_corpus.kit.requests import Calls, Request
+from pytest_corpus.kit.store.store import are_stopped_by_quota
 from pytest_corpus.spec.errors import AWAY, BY_KIND, TAXONOMY
 from pytest_corpus.spec.operations import BY_OP, operations_of
 
@@ -53,9 +54,6 @@ PROBE_S = 5.0
 ASKED_AT_MOST_S = 10.0
 """After this time a slowly failing call is not repeated again."""
 
-LONGEST_HINT_MS = 1e12
-"""The largest accepted hint. Larger hints are replaced by it, because they may be too large to compute with."""
-
 UNRELATED = ("capabilities", "health")
 """The bare names of operations that need no provider."""
 
@@ -64,13 +62,6 @@ def is_retryable(reply: Reply | StreamReply) -> bool:
     """True if an answer is an error of a retryable class (ERRORS 4) and does not deny that it is retryable."""
     classes = [TAXONOMY[name] for name in reply.names] if reply.is_error else []
     return bool(classes) and classes[0].retry == "yes" and reply.details.get("retryable") is not False
-
-
-def hint_s(reply: Reply | StreamReply) -> float | None:
-    """Return the seconds after which an answer asks for a retry, or None."""
-    hints = (reply.error.get("retry_after_ms"), reply.details.get("suggested_backoff_ms"))
-    given = [hint for hint in hints if isinstance(hint, (int, float)) and not isinstance(hint, bool)]
-    return min(given[0], LONGEST_HINT_MS) / 1000 if given and given[0] >= 0 else None
 
 
 def _has_logged_bug(reply: Reply | StreamReply) -> bool:
@@ -226,8 +217,8 @@ class Retries:
             made.append(left)
         while not self._is_hopeless:
             works = self._can_call_plainly(op, made[-1])
-            if not works and any(map(self._calls.store.is_full, made[-1])):
-                raise QuotaUsedUp(f"a quota is used up: {made[-1][0]}")
+            if are_stopped_by_quota(self._calls.store, made[-1], others_work=works):
+                raise QuotaUsedUp(f"a quota is used up: {made[-1][0] if made[-1][0].is_error else 'failed items'}")
             if works and hint_s(made[-1][0]) is None:
                 break
             if not works and not self._await_provider(op, made[-1]):

@@ -3,10 +3,11 @@
 Each written thing has one record. A component defines which things a request writes, and how to delete them.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from enum import Enum, auto
+from itertools import chain
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -17,6 +18,7 @@ from pytest_corpus.adapter.scope import Part, current_part
 from pytest_corpus.kit.outcomes import Outage
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.store.leftovers import TIDY_S, Leftovers, Place, deletion_request
+from pytest_corpus.text.values import strings_of
 
 T = TypeVar("T")
 
@@ -72,6 +74,18 @@ def tenant_of(request: Any) -> str | None:
 def has_key(request: Any) -> bool:
     """True if a request has an idempotency key. Its success may then be the replay of an older success."""
     return "idempotency_key" in (context_of(request) or {})
+
+
+def is_exhausted(reply: Reply | StreamReply) -> bool:
+    """True if a request, or one of its items, fails because a quota or a rate limit is used up."""
+    return reply.fails_as("ResourceExhausted") if isinstance(reply, Reply) else reply.is_a("ResourceExhausted")
+
+
+def names_quota(reply: Reply | StreamReply) -> bool:
+    """True if the error of a request, or of one of its items, names a quota."""
+    errors = [reply.error, *(reply.failed_items if isinstance(reply, Reply) else ())]
+    details = [found for error in errors if isinstance(found := error.get("details"), Mapping)]
+    return any("quota" in str(word).lower() for word in (*chain(*errors, *details), *strings_of(errors)))
 
 
 class Records:
@@ -289,3 +303,9 @@ def names_by_place(things: Iterable[Thing]) -> dict[Place, list[str]]:
 def parts_of(things: list[T], size: int) -> Iterator[list[T]]:
     """Split a list into parts that each fit into one request, and yield them."""
     yield from (things[start : start + size] for start in range(0, len(things), size))
+
+
+def are_stopped_by_quota(store: Store, replies: Sequence[Reply | StreamReply], *, others_work: bool) -> bool:
+    """True if a quota stops requests. If others work, an answer must name the quota (R115)."""
+    full = [reply for reply in replies if store.is_full(reply)]
+    return any(map(names_quota, full)) if others_work else bool(full)

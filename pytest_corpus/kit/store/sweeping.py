@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from pytest_corpus.adapter import inputs
-from pytest_corpus.kit.reply import Reply
-from pytest_corpus.kit.retries import PAUSES_S, hint_s, is_retryable
+from pytest_corpus.kit.reply import Reply, hint_s
+from pytest_corpus.kit.retries import PAUSES_S, is_retryable
 from pytest_corpus.kit.store.leftovers import DELETES, Kind, Leftovers, Place, deletion_request, run_of, uuid_of
 
 AT_ONCE, PAGE, MOST_PAGES = 10, 100, 1000

@@ -18,6 +18,7 @@ from pytest_corpus.kit.store.store import (
     Use,
     Writes,
     has_key,
+    is_exhausted,
     names_by_place,
     parts_of,
     tenant_of,
@@ -85,7 +86,7 @@ class GraphStore(Store):
         return self._shared.crowded or len(self.written.select(*EXISTING_STATES, kind="node")) >= self.most_nodes
 
     def is_full(self, reply: Reply | StreamReply) -> bool:
-        return reply.is_a("ResourceExhausted") and reply.exchange.op.removeprefix("graph.") in WRITING
+        return is_exhausted(reply) and reply.exchange.op.removeprefix("graph.") in WRITING
 
     def free_space(self, reply: Reply | StreamReply | None = None) -> bool:
         if reply is None:

@@ -25,6 +25,7 @@ from pytest_corpus.kit.store.store import (
     Use,
     Writes,
     has_key,
+    is_exhausted,
     names_by_place,
     parts_of,
     tenant_of,
@@ -206,7 +207,7 @@ class VectorStore(Store):
                 return
 
     def is_full(self, reply: Reply | StreamReply) -> bool:
-        if reply.is_a("ResourceExhausted"):
+        if is_exhausted(reply):
             return reply.exchange.op in ("vector.create_namespace", "vector.upsert")
         return self.exceeds_limit(reply)
 
