@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import builtins
 import json
 import logging
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
@@ -237,9 +236,8 @@ OUTCOMES = (pytest.skip.Exception, pytest.fail.Exception, pytest.xfail.Exception
 RAISED: list[Callable[[], BaseException]] = [
     ValueError, asyncio.CancelledError, KeyboardInterrupt, SystemExit, GeneratorExit, StopAsyncIteration, Boom,
     *(lambda kind=kind: kind("odd") for kind in OUTCOMES),
+    lambda: BaseExceptionGroup(SECRET, [SystemExit(), KeyboardInterrupt()]),
 ]  # fmt: skip
-if hasattr(builtins, "BaseExceptionGroup"):
-    RAISED.append(lambda: builtins.BaseExceptionGroup(SECRET, [SystemExit(), KeyboardInterrupt()]))  # type: ignore[attr-defined]
 
 
 def named(make: Callable[[], BaseException]) -> str:

@@ -199,6 +199,13 @@ def error_lines(result: pytest.RunResult) -> list[str]:
     return [line for line in (*result.outlines, *result.errlines) if line.startswith("ERROR: ")]
 
 
+def usage_error(result: pytest.RunResult) -> str:
+    """The one line with which a run was refused."""
+    assert result.ret == pytest.ExitCode.USAGE_ERROR, said(result)
+    [line] = error_lines(result)
+    return line
+
+
 def said(result: pytest.RunResult) -> str:
     """Everything that a run printed."""
     return "\n".join((*result.outlines, *result.errlines))

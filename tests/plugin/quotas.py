@@ -26,17 +26,17 @@ def used_up(scope: str, most: int) -> AdapterError:
     return AdapterError("ResourceExhausted", f"the quota of {most} {scope} is used up", details=details)
 
 
-class QuotaVector(ReferenceVector):
+class Vector(ReferenceVector):
     """Holds ten namespaces and a hundred vectors at a time, of all tenants together."""
 
     namespaces, vectors = 10, 100
-    stored: ClassVar[dict[str | None, dict[str, Space]]]
+    stored: ClassVar[dict[str | None, dict[str, Space]]] = {}
 
     def __init_subclass__(cls) -> None:
         cls.stored = {}
 
-    def __init__(self, **hooks: Any) -> None:
-        super().__init__(**hooks)
+    def __init__(self, metrics: Any = None, provider: Any = None) -> None:
+        super().__init__(metrics=metrics, provider=provider)
         self.tenants = self.stored
 
     def held(self) -> int:
@@ -55,13 +55,6 @@ class QuotaVector(ReferenceVector):
             raise used_up("vectors", self.vectors)
         HELD["vectors"] = max(HELD["vectors"], there + len(fresh))
         return super().write(call, namespace, items)
-
-
-class Vector(QuotaVector):
-    """Accepts `metrics` and `provider`."""
-
-    def __init__(self, metrics: Any = None, provider: Any = None) -> None:
-        super().__init__(metrics=metrics, provider=provider)
 
 
 class Few(Vector):

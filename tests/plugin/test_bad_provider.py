@@ -139,14 +139,8 @@ def test_a_broken_operation_is_waited_for_once(project: Project) -> None:
 
 
 FAULTY = """
-from pytest_corpus.reference import embedding
-
-LATER = {"ok": False, "code": "UNAVAILABLE", "error": "Unavailable", "message": "Later", "ms": 1}
-
-class LongTextFails:
-    def __init__(self, metrics=None, provider=None):
-        self.inner = embedding(metrics, provider)
-        self.handle_stream = self.inner.handle_stream
+class LongTextFails(Wrapped):
+    component = "embedding"
 
     def refuses(self, op, args):
         return op == "embedding.embed" and len(str(args.get("text"))) > 500
@@ -154,7 +148,7 @@ class LongTextFails:
     async def handle(self, envelope):
         if isinstance(envelope, dict) and isinstance(envelope.get("args"), dict):
             if self.refuses(envelope.get("op"), envelope["args"]):
-                return LATER
+                return refused("UNAVAILABLE", "Unavailable")
         return await self.inner.handle(envelope)
 
 class NeverWorks(LongTextFails):
@@ -166,7 +160,7 @@ class NeverWorks(LongTextFails):
 @pytest.mark.parametrize(("name", "blamed"), [("LongTextFails", "EMB-TRUNC-1"), ("NeverWorks", "COM-CAP-6")])
 def test_an_answer_of_the_adapters_own_is_judged(project: Project, name: str, blamed: str) -> None:
     """An operation that always fails while plain calls work is the adapter's fault, retryable or not."""
-    project.pytester.makepyfile(mine=FAULTY)
+    project.adapter(FAULTY)
     _, report = project.judged(f"mine:{name}", "EMB-TRUNC-1,EMB-BATCH-1")
     assert blamed in violated(report)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from inner_runs import Project, error_lines, said, statuses, violated
+from inner_runs import Project, said, statuses, usage_error, violated
 from tables import read_json_rows
 
 from pytest_corpus.spec.components import COMPONENTS
@@ -141,9 +141,7 @@ def test_wrong_dialects(project: Project, text: str | None, wanted: str) -> None
     """A file of probe queries that cannot be used is a usage error of one line."""
     if text is not None:
         (project.path / "queries.json").write_text(text)
-    result = project.run(ALL, "--corpus-dialects=queries.json")
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    (line,) = error_lines(result)
+    line = usage_error(project.run(ALL, "--corpus-dialects=queries.json"))
     assert wanted in line
 
 

@@ -57,20 +57,13 @@ def throw(text, words):
         raise kind(text, words) from error
 
 def named(name):
-    code = throw.__code__.replace(co_name=name)
-    if hasattr(code, "co_qualname"):
-        code = code.replace(co_qualname=name)
-    return types.FunctionType(code, globals(), name)
+    return types.FunctionType(throw.__code__.replace(co_name=name, co_qualname=name), globals(), name)
 
 def is_spoiled(answer, words):
     # The first and plainest requests are answered well: else these block all others.
     return next(TURN) > WELL and len(words) > len(SECRETS) + 2 and next(TURN) % 3 == 0
 
 class Leaking(Wrapped):
-    def __init__(self, metrics=None, provider=None):
-        super().__init__(metrics, provider)
-        self.metrics = metrics
-
     def tell(self, words, text):
         turn = next(TURN)
         if len(words) < len(SECRETS) + 2:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from fail_closed import shorten
-from inner_runs import Project, error_lines, ids, said, violated, without_times
+from inner_runs import Project, ids, said, usage_error, violated, without_times
 from thinning import thin_out
 
 from pytest_corpus.spec.operations import OPERATIONS
@@ -250,9 +250,7 @@ def test_a_wrong_declaration_is_a_usage_error(project: Project, spec: str) -> No
     project.pytester.makepyfile(
         mine="def raising(): raise ValueError('out of order')\ndef asking(url): ...\nother, empty = {'llms': 1}, {}\n"
     )
-    result = project.run(f"--corpus-client={spec}")
-    assert result.ret == 4
-    [line] = error_lines(result)
+    line = usage_error(project.run(f"--corpus-client={spec}"))
     assert line.startswith(f"ERROR: corpus client '{spec}': ")
     assert WRONG[spec] in line
 

@@ -1,7 +1,7 @@
 """`--corpus-deviations` and `--corpus-update-deviations` (BEHAVIORAL_CONFORMANCE 10)."""
 
 import pytest
-from inner_runs import REFERENCE, Project, error_lines, said, statuses
+from inner_runs import REFERENCE, Project, error_lines, said, statuses, usage_error
 
 FEW = "--corpus-requirement=LLM-TOKENS-1"
 
@@ -60,9 +60,7 @@ def test_an_expired_deviation_of_a_requirement_that_is_kept(project: Project) ->
 def test_a_file_that_cannot_be_used(project: Project, text: str, given: tuple[str, ...], wanted: str) -> None:
     """A wrong file is one clear line before any test runs."""
     (project.path / "corpus-deviations.toml").write_text(text)
-    result = project.run(REFERENCE, FEW, *given)
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    (line,) = error_lines(result)
+    line = usage_error(project.run(REFERENCE, FEW, *given))
     assert wanted in line
 
 

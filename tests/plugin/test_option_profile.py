@@ -3,7 +3,7 @@
 import itertools
 
 import pytest
-from inner_runs import REFERENCE, Project, error_lines, said, statuses
+from inner_runs import REFERENCE, Project, said, statuses, usage_error
 
 VECTOR = "--corpus-adapter=pytest_corpus.reference:vector"
 FEW = "--corpus-requirement=LLM-TOKENS-1"
@@ -99,9 +99,7 @@ def test_the_usual_profile(
 def test_production_is_refused(project: Project, monkeypatch: pytest.MonkeyPatch, named: str) -> None:
     """If CORPUS_TEST_ENV is production, no other profile than `quick` runs, and a line says so."""
     monkeypatch.setenv("CORPUS_TEST_ENV", named)
-    result = project.run(VECTOR)
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    (line,) = error_lines(result)
+    line = usage_error(project.run(VECTOR))
     assert "--corpus-profile=quick" in line
     assert "--corpus-allow-production" in line
 

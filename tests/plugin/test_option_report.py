@@ -6,7 +6,7 @@ import os
 from xml.etree import ElementTree
 
 import pytest
-from inner_runs import REFERENCE, Project, error_lines, refusal, said
+from inner_runs import REFERENCE, Project, error_lines, refusal, said, usage_error
 
 from pytest_corpus.reports import formats
 from pytest_corpus.reports.reading import schema_flaws
@@ -194,9 +194,7 @@ def test_junit_of_a_failure(project: Project) -> None:
 ])  # fmt: skip
 def test_junit_that_cannot_be(project: Project, given: tuple[str, ...], fault: str) -> None:
     """A JUnit file that pytest cannot write is a usage error of one line."""
-    result = project.run(REFERENCE, FEW, *given)
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    (line,) = error_lines(result)
+    line = usage_error(project.run(REFERENCE, FEW, *given))
     assert fault in line
     assert list(project.path.glob("*.xml")) == []
 

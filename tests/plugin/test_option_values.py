@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from inner_runs import PLUGIN, REFERENCE, Project, error_lines, options, refusal, said, violated
+from inner_runs import PLUGIN, REFERENCE, Project, error_lines, options, refusal, said, usage_error, violated
 from tables import read_json_rows
 
 from pytest_corpus.integration.options import files
@@ -24,9 +24,7 @@ def test_an_invalid_value_is_one_sentence(project: Project, given: str) -> None:
 @pytest.mark.parametrize("given", ["seed=abc", "requirement=LLM-STREEM-1"])
 def test_an_invalid_value_ends_the_run(project: Project, given: str) -> None:
     """The run ends with this line alone, and exit code 4."""
-    result = project.run(REFERENCE, f"--corpus-{given}")
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    (line,) = error_lines(result)
+    line = usage_error(project.run(REFERENCE, f"--corpus-{given}"))
     assert line.startswith(f"ERROR: --corpus-{given.partition('=')[0]}")
 
 

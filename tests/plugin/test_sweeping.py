@@ -182,13 +182,9 @@ class Notes:
                 file.write(json.dumps(args["namespace"]) + "\\n")
         return await super().handle(envelope)
 
-class Graph(Notes, ReferenceGraph):
-    def __init__(self, metrics=None, provider=None):
-        super().__init__(metrics=metrics, provider=provider)
+class Graph(Notes, ReferenceGraph): pass
 
-class Vector(Notes, ReferenceVector):
-    def __init__(self, metrics=None, provider=None):
-        super().__init__(metrics=metrics, provider=provider)
+class Vector(Notes, ReferenceVector): pass
 """
 
 

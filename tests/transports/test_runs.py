@@ -71,10 +71,8 @@ def test_content_on_standard_error_is_a_leak(tmp_path: Path) -> None:
         "    async def handle(self, envelope):\n"
         "        print(envelope, file=sys.stderr, flush=True)\n"
         "        return await super().handle(envelope)\n"
-        "def factory(metrics=None, provider=None):\n"
-        "    return Chatty(metrics=metrics, provider=provider)\n"
     )
-    ended = run_suite(tmp_path, f"--corpus-adapter={command('chatty:factory')}", "--corpus-requirement=COM-LEAK-3",
+    ended = run_suite(tmp_path, f"--corpus-adapter={command('chatty:Chatty')}", "--corpus-requirement=COM-LEAK-3",
                 "--corpus-report=r.json")  # fmt: skip
     assert ended.returncode == 1
     assert read_statuses(tmp_path / "r.json")["llm", "COM-LEAK-3"] == "violated"
@@ -238,9 +236,6 @@ class Loses(ReferenceLLM):
             print("no result with", os.environ["VENDOR_API_KEY"], "for", envelope["ctx"].get("tenant"), file=sys.stderr)
             del answer["result"]
         return answer
-
-def factory(metrics=None, provider=None):
-    return Loses(metrics=metrics, provider=provider)
 """
 
 DIES = LOSES_RESULTS.replace('del answer["result"]', "os._exit(3)").replace(
@@ -250,7 +245,7 @@ DIES = LOSES_RESULTS.replace('del answer["result"]', "os._exit(3)").replace(
 
 def said(folder: Path, source: str, *more: str) -> str:
     (folder / "faulty.py").write_text(source)
-    asked = (f"--corpus-adapter=a={command('faulty:factory')}", "--corpus-requirement=COM-HEALTH-1", *more)
+    asked = (f"--corpus-adapter=a={command('faulty:Loses')}", "--corpus-requirement=COM-HEALTH-1", *more)
     ended = run_suite(folder, *asked, VENDOR_API_KEY=KEY)
     assert ended.returncode == 1, ended.stdout + ended.stderr
     assert KEY not in ended.stdout + ended.stderr

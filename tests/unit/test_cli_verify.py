@@ -139,20 +139,13 @@ def test_what_cannot_be_verified_ends_with_2(argv: list[str], said: str, folder:
 ENDING = """
 import os
 import signal
-import pytest_corpus.reference
+from pytest_corpus.reference.llm.adapter import ReferenceLLM
 
 
-class Ending:
-    def __init__(self, metrics=None, provider=None):
-        self.inner = pytest_corpus.reference.llm(metrics, provider)
-
-    async def handle(self, envelope):
-        if isinstance(envelope, dict) and envelope.get("op") == "llm.count_tokens":
-            {}
-        return await self.inner.handle(envelope)
-
-    def handle_stream(self, envelope):
-        return self.inner.handle_stream(envelope)
+class Ending(ReferenceLLM):
+    async def count_tokens(self, call):
+        {}
+        return await super().count_tokens(call)
 """
 
 

@@ -10,21 +10,11 @@ from pytest_corpus.commands import watch
 
 SOUND = "from pytest_corpus.reference import llm as factory\n"
 BROKEN = """
-from pytest_corpus.reference import llm
+from pytest_corpus.reference.llm.adapter import ReferenceLLM
 
-class Broken:
-    def __init__(self, inner):
-        self.inner = inner
-        self.handle_stream = inner.handle_stream
-
-    async def handle(self, envelope):
-        answer = await self.inner.handle(envelope)
-        if isinstance(envelope, dict) and envelope.get("op") in OPS and answer.get("ok"):
-            answer["result"] = {}
-        return answer
-
-def factory(metrics=None, provider=None):
-    return Broken(llm(metrics=metrics, provider=provider))
+class factory(ReferenceLLM):
+    def success(self, call, result):
+        return super().success(call, {} if call.op in OPS else result)
 """
 
 
@@ -38,8 +28,8 @@ def test_a_fix_shows_the_next_finding(
 ) -> None:
     """A finding stays until it is fixed; then the next one is shown, and at the end the verdict of the whole suite."""
     monkeypatch.chdir(tmp_path)
-    changes = iter([written("llm.health"), "def factory(:\n", written("llm.health"), SOUND])
-    (tmp_path / "mine.py").write_text(written("llm.count_tokens", "llm.health"), "utf-8")
+    changes = iter([written("health"), "def factory(:\n", written("health"), SOUND])
+    (tmp_path / "mine.py").write_text(written("count_tokens", "health"), "utf-8")
 
     def change(*_: object) -> dict[str, int]:
         text = next(changes, None)
