@@ -278,8 +278,8 @@ def test_an_adapter_elsewhere_is_run_one_test_at_a_time(project: Project) -> Non
 
 def test_the_last_failed_tests_are_run_again(project: Project) -> None:
     """`--lf` selects as before, and pytest-timeout lets tests in flight end."""
-    module = project.adapter("@changes('llm.complete')\ndef spoilt(answer):\n    answer['result']['model'] = 7\n")
-    given = (f"--corpus-adapter={module}:spoilt", "--corpus-requirement=LLM-COMPLETE-*", WIDE, "--timeout=30")
+    project.adapter()
+    given = ("--corpus-adapter=mine:Broken", "--corpus-requirement=LLM-COMPLETE-*", WIDE, "--timeout=30")
     first = project.run(*given, plugins=("cacheprovider", "timeout"))
     again = project.run(*given, "--lf", plugins=("cacheprovider", "timeout"))
     assert first.parseoutcomes()["failed"] == again.parseoutcomes()["failed"] > 0
@@ -307,8 +307,8 @@ def test_reports_come_in_order(project: Project) -> None:
     one, many = project.run(*selected, ONE), project.run(*selected, WIDE)
     lines = [[line.split(" ")[0] for line in run.outlines if "::" in line] for run in (one, many)]
     assert lines[0] == lines[1] != []
-    module = project.adapter("@changes('llm.complete')\ndef spoilt(answer):\n    answer['result']['model'] = 7\n")
-    result = project.run(f"--corpus-adapter={module}:spoilt", f"--corpus-requirement={FEW}", "-x", WIDE)
+    project.adapter()
+    result = project.run("--corpus-adapter=mine:Broken", f"--corpus-requirement={FEW}", "-x", WIDE)
     result.assert_outcomes(failed=1, passed=result.parseoutcomes().get("passed", 0))
     assert result.ret == 2 or "stopping after 1 failures" in said(result)
 

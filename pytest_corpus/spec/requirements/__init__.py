@@ -83,8 +83,8 @@ def applicable_requirements(component: str) -> tuple[Requirement, ...]:
     return tuple(entry for entry in catalogue().values() if component in entry.components)
 
 
-def nearest_ids(wrong: str, count: int = 3) -> list[str]:
-    """Return the ids that are most similar to a wrong id, for messages."""
+def nearest_ids(wrong: str) -> list[str]:
+    """Return up to three ids that are most similar to a wrong id, for messages."""
     from difflib import get_close_matches
 
-    return get_close_matches(wrong.upper(), catalogue(), n=count, cutoff=0.4)
+    return get_close_matches(wrong.upper(), catalogue(), n=3, cutoff=0.4)

@@ -136,7 +136,7 @@ def test_deleting_a_namespace_leaves_the_others(vector: Vector) -> None:
     vector.features.require_namespaces("delete_namespace")
     item = vector.item(20)
     (name, *similar) = similar_names(
-        vector.new_name("n"), vector.features.count_namespaces_to_try(2), ["composed", "decomposed"]
+        vector.new_name("n"), vector.features.count_namespaces_to_try(), ["composed", "decomposed"]
     )
     doomed, *kept = (vector.sandbox(item, name=each) for each in (name, f"{name}x"))
     others = [other for each in similar if (other := vector.offer_sandbox(each, item)) is not None]

@@ -401,7 +401,7 @@ def test_upserts_at_the_same_time_are_all_stored(vector: Vector) -> None:
 def sandboxes_side_by_side(vector: Vector) -> list[VectorSandbox]:
     """Return sandboxes in two namespaces and for a second tenant, as far as these are offered; at least one sandbox."""
     places = [vector.sandbox()]
-    if vector.has_namespaces and vector.features.count_namespaces_to_try(2) > 1:
+    if vector.has_namespaces and vector.features.count_namespaces_to_try() > 1:
         places.append(vector.sandbox())
         if vector.capabilities.flag("supports_multi_tenant") is True:
             places.append(vector.sandbox(tenant=new_tenant_context()["tenant"], name=places[0].name))

@@ -1,8 +1,5 @@
 """Request builders: the stages of the pipeline that each envelope passes (SCHEMA 6.3, 8.2)."""
 
-from collections.abc import Iterable
-from typing import Any
-
 import pytest
 
 from pytest_corpus.kit import expect
@@ -10,26 +7,22 @@ from pytest_corpus.kit.expect import check
 from pytest_corpus.kit.fixtures import SUBJECT, core, rules
 from pytest_corpus.suites.wire.component import ClientTarget
 from pytest_corpus.validation.requests.arguments import replaced_keys
-from pytest_corpus.validation.requests.cases import CASES, WireRequestCase
+from pytest_corpus.validation.requests.cases import CASES
 from pytest_corpus.validation.requests.roundtrip import json_roundtrip
 
 EARLIEST_DEADLINE_MS = 10**11
 """A time in March 1973, in milliseconds. Times in seconds, and spans of less than three years, are smaller."""
 
 
-def get_pytest_params(cases: Iterable[WireRequestCase] = CASES) -> list[Any]:
-    """Return the operations of cases as parameters, marked with their component and `core`."""
-    return [
-        pytest.param(
-            case.op,
-            id=case.op,
-            marks=[getattr(pytest.mark, tag) for tag in case.tags if tag in ("core", case.component)],
-        )
-        for case in cases
-    ]
+OPERATIONS = [
+    pytest.param(
+        case.op, id=case.op, marks=[getattr(pytest.mark, tag) for tag in case.tags if tag in ("core", case.component)]
+    )
+    for case in CASES
+]
+"""The operations of the cases, marked with their component and `core`."""
 
-
-each = pytest.mark.parametrize("op", get_pytest_params())
+each = pytest.mark.parametrize("op", OPERATIONS)
 
 
 @pytest.fixture

@@ -369,14 +369,14 @@ def tenant_label(reply: Reply | StreamReply) -> str:
 
 
 @remembered_by_all
-def failed_stream(subject: Subject, *, at_chunk: int = 0) -> StreamReply:
-    """Return a stream whose provider failed before this chunk."""
+def failed_stream(subject: Subject) -> StreamReply:
+    """Return a stream whose provider failed before its first chunk."""
     name = subject.principal_stream
     if "provider" not in subject.client.hooks:
         subject.require(name)
         return subject.stream(name, subject.requests.wrong_types(name))
     return call_with_fault(
-        subject, "unavailable", name, lambda fresh: fresh.stream(name, fresh.requests.long(name)), at_chunk=at_chunk
+        subject, "unavailable", name, lambda fresh: fresh.stream(name, fresh.requests.long(name)), at_chunk=0
     )[1]
 
 

@@ -203,10 +203,10 @@ class Features:
         found = self._vector.limits.cap_matches(most + FEW) - FEW if self._vector.dimensions == 1 else most
         return max(FEW, min(most, FEW * (self._vector.limits.most_in_batch or most), found))
 
-    def count_namespaces_to_try(self, most: int) -> int:
-        """Return the number of namespaces to try, at most `most`, and so few that any other test has enough."""
+    def count_namespaces_to_try(self) -> int:
+        """Return the number of namespaces to try: two, or so few that any other test has enough."""
         room = min(self._vector.limits.most_namespaces, self._vector.shared.room or self._vector.limits.most_namespaces)
-        return max(0, min(most, room - MIN_NAMESPACES))
+        return max(0, min(2, room - MIN_NAMESPACES))
 
     def require_direction(self, metric: str | None = "cosine") -> None:
         """Raise NotAssessed for cosine if vectors have one component, because such vectors have no direction."""

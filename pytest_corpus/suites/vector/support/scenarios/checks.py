@@ -388,7 +388,7 @@ def offer_sandboxes_in_turn(
     vector: Vector, wanted: Sequence[tuple[str, str | None, Item]]
 ) -> Iterator[list[tuple[VectorSandbox, Item]]]:
     """Yield one or two sandboxes at a time, each with its name, tenant and vector; leave refused ones out."""
-    size = vector.features.count_namespaces_to_try(2)
+    size = vector.features.count_namespaces_to_try()
     for start in range(0, len(wanted) if size else 0, size or 1):
         due = wanted[start : start + size]
         offers = ((vector.offer_sandbox(name, item, tenant=who), item) for name, who, item in due)
