@@ -48,6 +48,14 @@ def call_command(*argv: object) -> Ended:
     return Ended(code, out.getvalue(), err.getvalue())
 
 
+def refusal_of(*argv: object) -> str:
+    """Run a command line that is refused: exit code 2, nothing on stdout, and one line on stderr; return the line."""
+    ended = call_command(*argv)
+    assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1), ended
+    assert "\x1b" not in ended.err
+    return ended.err
+
+
 def environment(**more: str) -> dict[str, str]:
     """Return environment variables with which a command finds this checkout from any folder."""
     path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH", ""))))

@@ -51,7 +51,7 @@ def changes(op):
         class Changing(Wrapped):
             component = op.partition(".")[0]
             async def handle(self, envelope):
-                answer = await self.inner.handle(envelope)
+                answer = await super().handle(envelope)
                 return op_of(envelope) == op and answer["ok"] and change(answer) or answer
         Changing.__name__ = Changing.__qualname__ = change.__name__
         return Changing
@@ -65,7 +65,7 @@ def before(op):
             async def handle(self, envelope):
                 given = act(self, envelope) if op_of(envelope) == op else None
                 given = await given if inspect.isawaitable(given) else given
-                return given or await self.inner.handle(envelope)
+                return given or await super().handle(envelope)
         Acting.__name__ = Acting.__qualname__ = act.__name__
         return Acting
     return adapter

@@ -124,19 +124,15 @@ class stream_hangs_on_close(Wrapped):
         finally:
             await asyncio.sleep(1000)
 
-class background_task_exits(Wrapped):
-    async def handle(self, envelope):
-        async def die(): raise SystemExit(1)
-        if op_of(envelope) == "llm.complete":
-            self.task = asyncio.get_running_loop().create_task(die())
-        return await self.inner.handle(envelope)
+@before("llm.complete")
+def background_task_exits(adapter, envelope):
+    async def die(): raise SystemExit(1)
+    adapter.task = asyncio.get_running_loop().create_task(die())
 
-class stops_the_loop(Wrapped):
-    async def handle(self, envelope):
-        if op_of(envelope) == "llm.complete":
-            asyncio.get_running_loop().stop()
-            await asyncio.sleep(0.01)
-        return await self.inner.handle(envelope)
+@before("llm.complete")
+async def stops_the_loop(adapter, envelope):
+    asyncio.get_running_loop().stop()
+    await asyncio.sleep(0.01)
 '''
 
 ENDLESS = ("stream_endless_fast", "stream_endless_slow", "stream_endless_and_large", "stream_hangs_on_close")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_runs import call_command
+from cli_runs import call_command, refusal_of
 from hypothesis import given
 from hypothesis import strategies as st
 from instances import mutated
@@ -236,22 +236,18 @@ def test_check_a_bad_file_by_path(tree: Path) -> None:
 def test_a_mistake_is_one_sentence(tree: Path, words: list[str], said: str) -> None:
     """A mistake ends with 2 and one line that says what to do; nothing is written."""
     Path("file").write_text("")
-    code, out, err = call_command("golden", *words)
-    assert (code, out) == (2, "")
-    assert err.startswith("pytest-corpus golden ")
-    assert said in err
-    assert err.count("\n") == 1
-    assert "\x1b" not in err
+    line = refusal_of("golden", *words)
+    assert line.startswith("pytest-corpus golden ")
+    assert said in line
     assert check(tree) == []
 
 
 def test_a_schema_that_is_broken_is_one_sentence(tree: Path) -> None:
     """A damaged schemas/ folder is named, not a traceback."""
     Path("schemas/llm").mkdir(parents=True)
-    code, out, err = call_command("golden", "check", "--schemas", "schemas")
-    assert (code, out) == (2, "")
-    assert err.startswith("pytest-corpus golden check: schemas/")
-    assert "there is no such file" in err
+    line = refusal_of("golden", "check", "--schemas", "schemas")
+    assert line.startswith("pytest-corpus golden check: schemas/")
+    assert "there is no such file" in line
 
 
 def test_generate_one_operation(tree: Path) -> None:
