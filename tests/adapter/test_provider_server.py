@@ -37,6 +37,9 @@ PLAIN: dict[str, dict[str, Any]] = {
     RESPONSES: {"model": "m", "input": "What is the sea?"},
     EMBEDDINGS: {"model": "m", "input": "the sea"},
     MESSAGES: {"model": "m", "max_tokens": 100, "messages": USER},
+    "v2/chat": {"model": "m", "messages": USER},
+    "v2/embed": {"model": "m", "input_type": "search_query", "texts": ["the sea", "a hill"]},
+    "v1/tokenize": {"model": "m", "text": "the sea"},
 }
 
 
@@ -250,7 +253,7 @@ def test_what_is_no_request_is_refused(probe: ProviderProbe, path: str, body: An
 
 def test_each_request_counts_as_reached(probe: ProviderProbe) -> None:
     """By an op of its own; chunks do not count, a batch tells its size, headers tell of the context."""
-    for path in PLAIN:
+    for path in (CHAT, RESPONSES, EMBEDDINGS, MESSAGES):
         answer_of(probe, path)
     events_of(probe, CHAT)
     answer_of(probe, EMBEDDINGS, input=["a", "b"])

@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from test_provider_server import asked
+from test_provider_server import PLAIN, answer_of, asked, events_of
 
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
 from pytest_corpus.adapter.hooks.vendors.api import VENDORS
@@ -17,12 +17,6 @@ from pytest_corpus.adapter.hooks.vendors.visit import CutWrites
 from pytest_corpus.vendors import Body, Endpoint, Errors
 
 CHAT, EMBED, TOKENIZE = "v2/chat", "v2/embed", "v1/tokenize"
-USER = [{"role": "user", "content": "What is the sea?"}]
-PLAIN: dict[str, dict[str, Any]] = {
-    CHAT: {"model": "m", "messages": USER},
-    EMBED: {"model": "m", "input_type": "search_query", "texts": ["the sea", "a hill"]},
-    TOKENIZE: {"model": "m", "text": "the sea"},
-}
 PLACE = {"type": "object", "properties": {"place": {"type": "string"}}, "required": ["place"]}
 TOOL = {"type": "function", "function": {"name": "weather", "parameters": PLACE}}
 
@@ -34,15 +28,9 @@ def provider() -> Iterator[ProviderProbe]:
     made.close()
 
 
-def answer_of(provider: ProviderProbe, path: str, **changed: Any) -> Any:
-    status, body, _ = asked(provider, path, {**PLAIN[path], **changed})
-    assert status == 200, body
-    return body
-
-
-def events_of(provider: ProviderProbe, **changed: Any) -> list[dict[str, Any]]:
-    lines = answer_of(provider, CHAT, stream=True, **changed).splitlines()
-    return [json.loads(line.removeprefix("data: ")) for line in lines if line.startswith("data: {")]
+def parts_of(provider: ProviderProbe, **changed: Any) -> list[dict[str, Any]]:
+    """The events of a stream, without the sign of its end."""
+    return [each for each in events_of(provider, CHAT, **changed) if each != "[DONE]"]
 
 
 def test_each_vendor_has_paths_of_its_own() -> None:
@@ -53,7 +41,7 @@ def test_each_vendor_has_paths_of_its_own() -> None:
 
 def test_cohere_counts_as_its_operations(provider: ProviderProbe) -> None:
     """A chat, a stream, a batch of texts, a count and the list of models."""
-    for path in PLAIN:
+    for path in (CHAT, EMBED, TOKENIZE):
         answer_of(provider, path)
     answer_of(provider, CHAT, stream=True)
     status, models, _ = asked(provider, "v1/models", None)
@@ -65,7 +53,7 @@ def test_cohere_counts_as_its_operations(provider: ProviderProbe) -> None:
 
 def test_a_stream_of_cohere_says_what_an_answer_says(provider: ProviderProbe) -> None:
     """The texts of its parts are the text of the answer; it ends alike."""
-    whole, events = answer_of(provider, CHAT), events_of(provider)
+    whole, events = answer_of(provider, CHAT), parts_of(provider)
     parts = [event["delta"]["message"]["content"]["text"] for event in events if event["type"] == "content-delta"]
     assert "".join(parts) == whole["message"]["content"][0]["text"]
     assert events[-1]["delta"] == {"finish_reason": whole["finish_reason"], "usage": whole["usage"]}
@@ -79,7 +67,7 @@ def test_a_stream_of_cohere_says_what_an_answer_says(provider: ProviderProbe) ->
 ])  # fmt: skip
 def test_cohere_ends_for_the_reason_that_it_names(provider: ProviderProbe, changed: Any, reason: str) -> None:
     """A limit, a stop sequence, a tool that must be called, and JSON of a schema."""
-    answer, events = answer_of(provider, CHAT, **changed), events_of(provider, **changed)
+    answer, events = answer_of(provider, CHAT, **changed), parts_of(provider, **changed)
     assert answer["finish_reason"] == events[-1]["delta"]["finish_reason"] == reason
     message = answer["message"]
     text = (
@@ -116,9 +104,9 @@ def test_a_fault_of_cohere_has_its_hint_in_the_headers(provider: ProviderProbe) 
 def test_a_stream_of_cohere_fails_only_in_ways_that_it_has(provider: ProviderProbe) -> None:
     """Its last event can say that the model failed; for a rate limit there is no event, so none is met there."""
     provider.plan("rate_limited", at_chunk=1)
-    assert events_of(provider)[-1]["delta"]["finish_reason"] == "COMPLETE"
+    assert parts_of(provider)[-1]["delta"]["finish_reason"] == "COMPLETE"
     provider.plan("unavailable", at_chunk=1)
-    assert events_of(provider)[-1]["delta"]["finish_reason"] == "ERROR"
+    assert parts_of(provider)[-1]["delta"]["finish_reason"] == "ERROR"
 
 
 class Wire:
@@ -160,7 +148,7 @@ def test_writes_end_where_no_event_does() -> None:
 
 def test_a_tool_call_comes_in_pieces(provider: ProviderProbe) -> None:
     """The first alone has the id; the arguments are those of the answer."""
-    asked_for = {"stream": True, "tools": [TOOL], "tool_choice": "required", "messages": USER, "model": "m"}
+    asked_for = {"stream": True, "tools": [TOOL], "tool_choice": "required", **PLAIN[CHAT]}
     status, body, _ = asked(provider, "v1/chat/completions", asked_for)
     assert status == 200
     lines = [line.removeprefix("data: ") for line in body.splitlines() if line.startswith("data: {")]
