@@ -1,7 +1,7 @@
 """The settings of a run, and the knowledge that all instances of a component share."""
 
 import copy
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, ClassVar, TypeVar
 
@@ -191,3 +191,12 @@ class Shared:
             if each.name in self.learnt:
                 empty = each.default if each.default_factory is MISSING else each.default_factory()
                 setattr(self, each.name, empty)
+
+
+def find_limit(sizes: Sequence[int], takes: Callable[[int], bool]) -> int:
+    """Return the largest size that an adapter takes, which states no limit (SPECIFICATION 16.2).
+
+    Returns 0 if it takes the first size, or none: what is refused has another fault then.
+    """
+    found = next((size for size in sizes if takes(size)), 0)
+    return 0 if found == sizes[0] else found

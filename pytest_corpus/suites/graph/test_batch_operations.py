@@ -48,7 +48,7 @@ def test_operations_are_applied(graph: Graph, name: str) -> None:
 def test_operations_are_applied_in_order(graph: Graph, name: str) -> None:
     """A later operation changes the node of an earlier operation."""
     sandbox = require_write_batches(graph, name)
-    most = graph.capabilities.limit("max_batch_ops") or 20
+    most = batches.most_operations(graph) or 20
     new = {each: sandbox.node(each) for each in ("drop_write", "twice", "thrice")}
     stories: list[list[dict[str, Any]]] = [
         [put_operation(sandbox, sandbox.node("gone")), drop_operation(sandbox, "gone")],

@@ -9,7 +9,8 @@ from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.kit.run_state import MOST_WORDS, Shared
+from pytest_corpus.kit.run_state import MOST_WORDS, Shared, find_limit
+from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.suites.shared.claims.tokens import NO_STRINGS, ListedModels
 
 SMALL = 160
@@ -17,6 +18,9 @@ SMALL = 160
 
 TELLING = 4
 """The smallest limit that allows enough different texts."""
+
+LENGTHS, BATCHES = (1_000, 500, 250, 100, 50, 20), (24, 8, 4, 3, 2, 1)
+"""Lengths of texts, and numbers of texts in a batch, to try where no limit is stated."""
 
 MOST_LENGTH = 100_000
 """A longer text is not sent in a test of the limit."""
@@ -66,11 +70,17 @@ UNRELATED = (
 
 @dataclass(slots=True)
 class EmbeddingShared(Shared):
-    """Data that all tests share: the default model, vectors, and the noise between embeddings of the same text."""
+    """Data that all tests share: the default model, vectors, and the noise between embeddings of the same text.
 
-    learnt = (*Shared.learnt, "noise")
+    Attributes:
+        length, batch: what trials found for limits that are not stated; 0 if they found no limit.
+    """
+
+    learnt = (*Shared.learnt, "noise", "length", "batch")
 
     model: str | None = None
+    length: int | None = None
+    batch: int | None = None
     vectors: dict[tuple[Any, ...], list[float]] = field(default_factory=dict)
     noise: float | None = None
 
@@ -88,8 +98,25 @@ class Texts(ListedModels):
 
     @property
     def limit(self) -> int | None:
-        """The maximum number of characters in a text, or None if it is not stated."""
-        return self.capabilities.limit("max_text_length")
+        """The maximum number of characters in a text, as stated or as a trial finds it; None if there is none."""
+        return self.capabilities.limit("max_text_length") or self.shared.find_once("length", self._find_length) or None
+
+    def _find_length(self) -> int:
+        def takes(size: int) -> bool:
+            text = (FILLER * (size // len(FILLER) + 1))[:size].strip()
+            args = {"text": text, "model": self.model, "truncate": False}
+            return not self.call("embed", args).is_a(*PERMANENT)
+
+        with self.client.provider.paused():
+            return find_limit(LENGTHS, takes)
+
+    def _find_batch(self) -> int:
+        def takes(size: int) -> bool:
+            texts = [self.cut_to_limit(f"{number} of them") for number in range(size)]
+            return not self.call("embed_batch", {"texts": texts, "model": self.model}).is_a(*PERMANENT)
+
+        with self.client.provider.paused():
+            return find_limit(BATCHES, takes)
 
     @property
     def has_small_limit(self) -> bool:
@@ -104,8 +131,14 @@ class Texts(ListedModels):
         return cut.strip() or "a"
 
     def cap_batch_size(self, wanted: int) -> int:
-        """Return this number of texts, or the stated maximum of a batch if it is smaller (SPECIFICATION 10.2, 16.2)."""
-        return min([wanted, *filter(None, map(self.capabilities.limit, ("max_batch_size", "max_batch_ops")))])
+        """Return this number of texts, or the maximum of a batch if it is smaller (SPECIFICATION 10.2, 16.2).
+
+        If none is stated, a trial finds it.
+        """
+        stated = [*filter(None, map(self.capabilities.limit, ("max_batch_size", "max_batch_ops")))]
+        if not stated and wanted > 1:
+            stated = [self.shared.find_once("batch", self._find_batch) or wanted]
+        return min([wanted, *stated])
 
     def can_take_text(self, text: str) -> bool:
         return self.limit is None or len(text.encode()) <= self.limit
@@ -116,7 +149,7 @@ class Texts(ListedModels):
 
     def stated_limit(self) -> int:
         """Return the stated limit. Raises NotApplicable if no limit is stated, or if it is too large to test."""
-        limit = expect.applicable(self.limit, "capabilities state no max_text_length")
+        limit = expect.applicable(self.capabilities.limit("max_text_length"), "capabilities state no max_text_length")
         expect.applicable(limit <= MOST_LENGTH, f"a text of {limit} characters is too long for a test")
         return limit
 

@@ -17,7 +17,7 @@ from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.judgement import reading_separately
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.kit.run_state import MIN_NAMESPACES
+from pytest_corpus.kit.run_state import MIN_NAMESPACES, find_limit
 from pytest_corpus.kit.store.leftovers import uuid_of
 from pytest_corpus.kit.vocabulary import FEW
 from pytest_corpus.spec.errors import PERMANENT
@@ -28,6 +28,10 @@ from pytest_corpus.suites.vector.support.shared import VectorShared
 
 INDEX_TRIES, INDEX_WAIT_S = 4, 0.1
 """For an index that is not ready and states no wait: the number of waits, and the seconds of each."""
+
+
+MATCHES, VECTORS = (50, 20, 10, 5, 3, 2, 1), (24, 12, 6, 4, 3, 2, 1)
+"""Values of `top_k`, and numbers of vectors in an upsert, to try where no limit is stated."""
 
 
 class VectorCalls(Subject):
@@ -46,8 +50,32 @@ class VectorCalls(Subject):
 
     @cached_property
     def limits(self) -> Limits:
-        """The claims of the capabilities."""
-        return Limits(self.capabilities, self.settings.max_namespaces)
+        """The limits that capabilities state, or that trials find."""
+        return Limits(self.capabilities, self.settings.max_namespaces, self._find_most)
+
+    def _find_most(self, what: str) -> int:
+        sizes, takes = {"matches": (MATCHES, self._takes_matches), "vectors": (VECTORS, self._takes_vectors)}[what]
+
+        def find() -> int:
+            where = self.namespace_arg(self.new_name("n"))
+            with self.suite_calls():
+                if where:
+                    self.call("create_namespace", self.namespace_args(where["namespace"]))
+                found = find_limit(sizes, lambda size: takes(size, where))
+                if where:
+                    self.call("delete_namespace", where)
+            return found
+
+        return self.shared.find_once(what, find)
+
+    def _takes_matches(self, size: int, where: Mapping[str, Any]) -> bool:
+        args = {"vector": direction(45, self.dimensions), "top_k": size, **where}
+        return not self.call("query", args).is_a(*PERMANENT)
+
+    def _takes_vectors(self, size: int, where: Mapping[str, Any]) -> bool:
+        """True if an upsert may have this many vectors; assumed without namespaces, where they would remain."""
+        args = {"vectors": [self.item() for _ in range(size)], **where}
+        return not where or not self.call("upsert", args).is_a(*PERMANENT)
 
     @cached_property
     def features(self) -> Features:

@@ -1,5 +1,6 @@
-"""The limits of a vector adapter and the kind of its search, as stated in capabilities."""
+"""The limits of a vector adapter and the kind of its search, as stated in capabilities or found by trials."""
 
+from collections.abc import Callable
 from functools import cached_property
 
 from pytest_corpus.adapter.facts import Capabilities
@@ -16,10 +17,11 @@ class Limits:
 
     Args:
         given: the largest number of namespaces, from the options of the run.
+        find: returns the `matches` of a query or the `vectors` of an upsert that a trial finds to be the most.
     """
 
-    def __init__(self, capabilities: Capabilities, given: int) -> None:
-        self._capabilities, self._given = capabilities, given
+    def __init__(self, capabilities: Capabilities, given: int, find: Callable[[str], int]) -> None:
+        self._capabilities, self._given, self._find = capabilities, given, find
 
     @property
     def tenants_share_data(self) -> bool:
@@ -70,10 +72,11 @@ class Limits:
 
     @property
     def most_in_batch(self) -> int | None:
-        """The largest number of vectors or queries in a request (SPECIFICATION 9.2, 16.2); None if none is stated."""
+        """The largest number of vectors or queries in a request (SPECIFICATION 9.2, 16.2); None if there is none."""
         if self._capabilities.flag("supports_batch_operations") is False:
             return 1
-        return min(filter(None, map(self._capabilities.limit, ("max_batch_size", "max_batch_ops"))), default=None)
+        stated = [*filter(None, map(self._capabilities.limit, ("max_batch_size", "max_batch_ops")))]
+        return min(stated) if stated else self._find("vectors") or None
 
     @cached_property
     def most_namespaces(self) -> int:
@@ -82,7 +85,7 @@ class Limits:
 
     def cap_matches(self, top_k: int) -> int:
         """Return this number of matches, or the maximum of a query if the maximum is smaller."""
-        return min(top_k, self._capabilities.limit("max_top_k") or top_k)
+        return 1 if top_k == 1 else min(top_k, self._capabilities.limit("max_top_k") or self._find("matches") or top_k)
 
     def require_batch_of(self, count: int = 2) -> None:
         """Check that an upsert may have this many vectors. Raises NotApplicable otherwise."""

@@ -90,6 +90,7 @@ class VectorShared(Shared):
         only_uuids: True if ids must be UUIDs.
         knows_subtypes: True if an unknown namespace is refused with its subtype.
         dimensions: the dimensions of plain vectors; None until they are known.
+        matches, vectors: the largest `top_k` and upsert that trials found where no limit is stated; 0 for no limit.
         main_namespace, scratch: the namespaces of plain queries and of plain writes.
         settled: the vectors of the main namespace.
         to_delete: by name, a vector, or None for a namespace. Each is made just before its deletion.
@@ -105,7 +106,10 @@ class VectorShared(Shared):
         ready: by instance, the things that the suite made for plain requests, or could not make.
     """
 
-    learnt = (*Shared.learnt, "itemised", "deletes_by_filter", "index_lags", "only_uuids", "knows_subtypes", "page_key")
+    learnt = (
+        *(*Shared.learnt, "itemised", "deletes_by_filter", "index_lags", "only_uuids", "knows_subtypes", "page_key"),
+        *("matches", "vectors"),
+    )
 
     namespaces: bool | None = None
     filters: bool | None = None
@@ -114,6 +118,8 @@ class VectorShared(Shared):
     only_uuids: bool | None = None
     knows_subtypes: bool | None = None
     dimensions: int | None = None
+    matches: int | None = None
+    vectors: int | None = None
     main_namespace: str = ""
     scratch: str = ""
     settled: tuple[Item, ...] | None = None

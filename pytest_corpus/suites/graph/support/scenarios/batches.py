@@ -14,6 +14,8 @@ from pytest_corpus.kit.answer_cache import cached, remembered
 from pytest_corpus.kit.judgement import reading_separately
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, describe_names, difference
 from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.run_state import find_limit
+from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.graph.support.answers import items_of
 from pytest_corpus.suites.graph.support.component import Graph
@@ -110,9 +112,26 @@ def _takes_no_nodes(graph: Graph) -> bool:
     return named.replace("_", "").lower() == "notsupported"
 
 
+def most_operations(graph: Graph) -> int | None:
+    """Return the largest number of operations in a batch, as stated or as a trial finds it; None if there is none."""
+    stated = graph.capabilities.limit("max_batch_ops")
+    return stated or cached(graph, "operations", lambda: _find_operations(graph)) or None
+
+
+@reading_separately()
+def _find_operations(graph: Graph) -> int:
+    sandbox = graph.sandbox()
+
+    def takes(count: int) -> bool:
+        return not sandbox.call_many("batch", *[drop_operation(sandbox, "none")] * count).is_a(*PERMANENT)
+
+    with graph.client.provider.paused():
+        return find_limit((10, 5, 3, 2, 1), takes)
+
+
 def require_batch_size(graph: Graph, count: int) -> None:
     """Check that a batch may have this number of operations."""
-    most = graph.capabilities.limit("max_batch_ops")
+    most = most_operations(graph)
     expect.applicable(most is None or most >= count, f"a batch may hold at most {most} operations")
 
 
@@ -160,7 +179,7 @@ def is_committed(reply: Reply) -> bool:
 def send_valid_batch(graph: Graph, name: str) -> tuple[Reply, tuple[int, ...]]:
     """Send a batch or a transaction of writes; return the answer, and the number of nodes of each operation."""
     sandbox = require_write_batches(graph, name)
-    most = graph.capabilities.limit("max_batch_ops") or graph.items_per_request
+    most = most_operations(graph) or graph.items_per_request
     sizes = tuple(size for size in SIZES if size <= graph.items_per_request)[:most]
     items = [put_operation(sandbox, *(sandbox.node(f"n{size}x{n}") for n in range(size))) for size in sizes]
     return cached(graph, ("sound", name), lambda: (sandbox.call_many(name, *items), sizes))
@@ -183,7 +202,7 @@ def _send_spoiled_batch(sandbox: GraphSandbox, name: str, place: str, kind: str)
     if name == "transaction":
         before = sandbox.put(sandbox.node("a"), sandbox.node("b"))
         steps.append(drop_operation(sandbox, "b"))
-    steps = steps[: (sandbox.graph.capabilities.limit("max_batch_ops") or MOST_OPS) - 1]
+    steps = steps[: (most_operations(sandbox.graph) or MOST_OPS) - 1]
     at = {"first": 0, "middle": len(steps) // 2, "last": len(steps)}[place]
     reply = sandbox.call_many(name, *steps[:at], unusable_operation(sandbox, kind), *steps[at:])
     expect.either(reply, "BadRequest", "NotSupported")

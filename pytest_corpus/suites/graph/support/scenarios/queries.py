@@ -7,9 +7,11 @@ from itertools import pairwise
 from typing import Any
 
 from pytest_corpus.kit import expect, vocabulary
-from pytest_corpus.kit.answer_cache import remembered
+from pytest_corpus.kit.answer_cache import cached, remembered
+from pytest_corpus.kit.judgement import reading_separately
 from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import Reply, StreamReply, error_names
+from pytest_corpus.kit.run_state import find_limit
 from pytest_corpus.spec.errors import PERMANENT, is_a
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.graph.support.answers import items_of, records
@@ -262,9 +264,18 @@ def filterable_sandbox(graph: Graph) -> tuple[GraphSandbox, dict[str, Any]]:
 
 
 def depths(graph: Graph) -> range:
-    """Return the depths to try: up to three, or up to the stated maximum if it is smaller."""
-    most = graph.capabilities.limit("max_traversal_depth")
+    """Return the depths to try: up to three, or up to the maximum that is stated, or that a trial finds."""
+    most = graph.capabilities.limit("max_traversal_depth") or cached(graph, "depth", lambda: _find_depth(graph))
     return range(1, min(3, most or 3) + 1)
+
+
+@reading_separately()
+def _find_depth(graph: Graph) -> int:
+    def takes(depth: int) -> bool:
+        return not graph.call("traversal", {**graph.requests.minimal("traversal"), "max_depth": depth}).is_a(*PERMANENT)
+
+    with graph.client.provider.paused():
+        return find_limit((3, 2, 1), takes)
 
 
 def deep_chain(graph: Graph) -> tuple[GraphSandbox, int]:
