@@ -197,12 +197,9 @@ def timeout_fault(late: TimeLimit, limit: float) -> CallFault:
     """Return the fault of a call that did not end in time, or whose loop ended."""
     if late.ended:
         return CallFault("raised", f"{late.ended}, which ended the event loop")
-    why = (
-        f"the event loop was blocked for more than {limit:g} s, or stopped"
-        if late.blocked
-        else f"no end after {limit:g} s"
-    )
-    return CallFault("timeout", why)
+    if late.blocked:
+        return CallFault("timeout", f"the event loop was blocked for more than {limit:g} s, or stopped")
+    return CallFault("timeout", f"no end after {limit:g} s")
 
 
 def read_frame(data: bytes, at_s: float) -> Frame:

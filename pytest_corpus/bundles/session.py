@@ -100,9 +100,8 @@ class BundleRun:
 
     @cached_property
     def _can_stop_early(self) -> bool:
-        return (
-            self.bundle.stops and self.is_whole and "PYTEST_XDIST_WORKER" not in os.environ
-        )  # a worker knows only some of the results
+        # A worker knows only some of the results.
+        return self.bundle.stops and self.is_whole and "PYTEST_XDIST_WORKER" not in os.environ
 
     @cached_property
     def pool(self) -> Pool:

@@ -115,11 +115,8 @@ def _diff(given: argparse.Namespace) -> int:
     new = written.read_named_report(given.new)
     if given.old is None and given.format != "markdown":
         raise CommandError("name the earlier report too: report diff OLD NEW")
-    found = (
-        difference.compare_reports(written.read_named_report(given.old), new, given.level)
-        if given.old is not None
-        else None
-    )
+    old = None if given.old is None else written.read_named_report(given.old)
+    found = None if old is None else difference.compare_reports(old, new, given.level)
     if given.format == "markdown":
         _say(comment.render(new, found))
     elif found is not None:

@@ -45,11 +45,8 @@ def encode_value(given: Any) -> Any:
 def encode_fragment(given: Any) -> Any:
     """Encode a value like `encode_value`, but as JSON text that orjson inserts unchanged."""
     data = to_bytes(given)
-    return (
-        orjson.Fragment(data)
-        if read_plainly(data) is not NOT_PLAIN and TEXT.encode() not in data
-        else encode_value(given)
-    )
+    is_plain = read_plainly(data) is not NOT_PLAIN and TEXT.encode() not in data
+    return orjson.Fragment(data) if is_plain else encode_value(given)
 
 
 def text_of(written: Any) -> str:

@@ -94,9 +94,8 @@ class Recorder(Source):
 
     def record_calls(self, batch: CallBatch) -> None:
         """Record finished calls, which were made concurrently if there are several."""
-        requests = [
-            encoding.encode_fragment(each.request) for each in batch.exchanges
-        ]  # now: a test may change them later
+        # Requests are encoded now, because a test may change them later.
+        requests = [encoding.encode_fragment(each.request) for each in batch.exchanges]
         members: dict[str, Any] = {
             "plans": [_encode_plan(plan) for plan in batch.plans],
             "arrivals": encoding.encode_arrivals(batch.arrivals),

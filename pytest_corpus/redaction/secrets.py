@@ -115,9 +115,8 @@ def _encode(secret: str) -> tuple[str, ...]:
     found = {quote(data, safe=""), quote_plus(data), data.hex()}
     for offset in range(3):
         text = b64encode(bytes(offset) + data).decode()
-        part = text[
-            4 if offset else 0 : -4 if (offset + len(data)) % 3 else None
-        ]  # the other characters depend on the bytes around the secret
+        # The other characters depend on the bytes around the secret.
+        part = text[4 if offset else 0 : -4 if (offset + len(data)) % 3 else None]
         found |= {part, part.replace("+", "-").replace("/", "_")} if len(part) >= GRAM else set()
     return tuple(found - {secret})
 

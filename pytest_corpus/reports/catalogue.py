@@ -174,12 +174,10 @@ def explain(wanted: str) -> str | None:
 
 def unknown_id_message(wanted: str) -> str:
     """Return the message for an unknown id, with the most similar ids."""
-    kind, known = (
-        ("ruling", read_rulings().keys())
-        if RULING_ID.fullmatch(wanted.strip().upper())
-        else ("requirement", catalogue().keys())
-    )
-    near = get_close_matches(wanted.strip().upper(), known, n=3, cutoff=0.4)
+    asked = wanted.strip().upper()
+    kind = "ruling" if RULING_ID.fullmatch(asked) else "requirement"
+    known = list(read_rulings() if kind == "ruling" else catalogue())
+    near = get_close_matches(asked, known, n=3, cutoff=0.4)
     hint = f"did you mean {' or '.join(near)}?" if near else "the list shows them all"
     return f"there is no {kind} {wanted!r}; {hint}"
 

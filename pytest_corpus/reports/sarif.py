@@ -16,9 +16,8 @@ from pytest_corpus.verdict.finding import Finding
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 LEVELS = {"MUST": "error", "SHOULD": "warning", "MAY": "note"}
-RAISED = re.compile(
-    r"at ((?!/|\.\./)[\w./ -]+\.py):(\d{1,7})(?:  \(logged\))?$"
-)  # a position in a file below the current folder
+# A position in a file below the current folder.
+RAISED = re.compile(r"at ((?!/|\.\./)[\w./ -]+\.py):(\d{1,7})(?:  \(logged\))?$")
 DECLARED = re.compile(r"([A-Za-z_][\w.]*):[A-Za-z_][\w.]*")
 DEFAULT_FILE = "pyproject.toml"
 """The file of a result if the file is not known from an exception or from the adapter's name."""

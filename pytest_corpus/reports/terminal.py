@@ -31,11 +31,8 @@ class ViolatedRequirement:
     failed: int
 
     def __str__(self) -> str:
-        why = (
-            f"blocks {count_in_words(self.blocked, 'other')}"
-            if self.blocked
-            else f"fails {count_in_words(self.failed, 'test')}"
-        )
+        blocked, failed = count_in_words(self.blocked, "other"), count_in_words(self.failed, "test")
+        why = f"blocks {blocked}" if self.blocked else f"fails {failed}"
         where = f" ({', '.join(self.components)})" if len(self.components) > 1 else ""
         return f"{self.requirement.id}{where} {why}: {self.requirement.text}"
 

@@ -145,10 +145,8 @@ def rerun_command(document: Document, requirement: str) -> str:
     return f"pytest {option}={name if plain else '...'} {chosen}"
 
 
-_OPTIONS = (
-    "--corpus-",
-    "--rootdir=",
-)  # the first characters of the options that a run writes into its command, besides -c and -o
+# The first characters of the options that a run writes into its command, besides -c and -o.
+_OPTIONS = ("--corpus-", "--rootdir=")
 
 
 def _command(document: Document) -> str:

@@ -62,11 +62,9 @@ class GrpcServer:
         if refusal := self._refusal_message(context):
             return refusal
         envelope, is_json = self._unpack_request(message)
-        return pack(
-            await self._service.unary(envelope, _metadata(context, HOOKS_HEADER.lower()))
-            if is_json
-            else to_bytes(NOT_JSON)
-        )
+        if not is_json:
+            return pack(to_bytes(NOT_JSON))
+        return pack(await self._service.unary(envelope, _metadata(context, HOOKS_HEADER.lower())))
 
     async def _handle_stream(self, message: bytes, context: Any) -> AsyncGenerator[bytes, None]:
         if refusal := self._refusal_message(context):

@@ -8,9 +8,8 @@ from pytest_corpus.serving.service import Conversation, Service
 from pytest_corpus.spec.transports import HOOKS_VARIABLE
 
 MAX_LINE_BYTES = 64 * 2**20
-MOST_UNBLOCKED_BYTES = (
-    32 * 2**10
-)  # a longer message may not fit into a pipe, and writing it would block, so a thread writes it
+# A longer message may not fit into a pipe, and writing it would block, so a thread writes it.
+MOST_UNBLOCKED_BYTES = 32 * 2**10
 
 
 class LineTooLong(Exception):
@@ -35,9 +34,10 @@ async def answer_lines(service: Service, answers: int) -> None:
 
     async def send(message: bytes) -> None:
         async with turn:
-            await asyncio.to_thread(_write, answers, message + b"\n") if len(
-                message
-            ) > MOST_UNBLOCKED_BYTES else _write(answers, message + b"\n")
+            if len(message) > MOST_UNBLOCKED_BYTES:
+                await asyncio.to_thread(_write, answers, message + b"\n")
+            else:
+                _write(answers, message + b"\n")
 
     conversation = Conversation(service, send, os.environ.get(HOOKS_VARIABLE, ""))
     try:

@@ -116,9 +116,8 @@ def are_flawless(documents: Sequence[bytes], values: list[Any]) -> bool:
     return _has_every_key(b" ".join(documents), written)
 
 
-_LEVELS_AROUND = (
-    254 - MAX_DEPTH - 1
-)  # orjson refuses more than 254 levels, so with these levels around it refuses documents deeper than MAX_DEPTH
+# orjson refuses more than 254 levels, so with these levels around it refuses documents deeper than MAX_DEPTH.
+_LEVELS_AROUND = 254 - MAX_DEPTH - 1
 
 
 def _has_every_key(text: bytes, written: bytes) -> bool:

@@ -153,11 +153,8 @@ class ProviderProbe:
         if isinstance(errors, str) and errors not in SHAPES:
             raise ValueError(f"provider.proxy: unknown shape of errors {errors!r}; one of {', '.join(SHAPES)}")
         if address not in self._proxies:
-            shape = (
-                SHAPES[errors]
-                if isinstance(errors, str)
-                else errors or error_shape_of_host(urlsplit(address).hostname or "")
-            )
+            shape = SHAPES[errors] if isinstance(errors, str) else errors
+            shape = shape or error_shape_of_host(urlsplit(address).hostname or "")
             server = proxy.ProxyServer(proxy.Upstream(address, shape, op), self)
             self._get_background().run(server.start())
             self._proxies[address] = server

@@ -296,11 +296,7 @@ class Expression:
         note = (
             "" if isinstance(found, bool) else f"its value is not a boolean but a {kind}, which counts as {bool(found)}"
         )
-        return (
-            InvariantVerdict(True, note=note)
-            if found
-            else InvariantVerdict(False, note=note, parts=self._part_values(names))
-        )
+        return InvariantVerdict(bool(found), note=note, parts=() if found else self._part_values(names))
 
     def _part_values(self, names: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
         """Return the source and value of each part, innermost first. Leave out constants and the whole expression."""

@@ -134,11 +134,8 @@ def _allowed_arguments(node: ast.Call, names: frozenset[str]) -> list[ast.expr]:
         name = function.attr
         _check_spelling(name)
         if name not in ALL_METHODS:
-            known = (
-                suggestion(name, ALL_METHODS)
-                if len(name) > 1
-                else "use a method of text, list or dict that changes nothing"
-            )
+            known = "use a method of text, list or dict that changes nothing"
+            known = suggestion(name, ALL_METHODS) if len(name) > 1 else known
             raise ExpressionError(f"the method {name!r} is not offered; {known}")
         _check_names(function.value, names)
     elif isinstance(function, ast.Name):

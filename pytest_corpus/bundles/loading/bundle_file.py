@@ -35,9 +35,8 @@ T = TypeVar("T")
 def load_bundle(path: Path) -> Bundle:
     """Load a bundle.yaml. Raises BundleError with all problems of the bundle, with files and lines."""
     source = read_yaml(path)
-    problems = dict.fromkeys(
-        _find_shape_problems(source)
-    )  # the validator repeats the same message for each missing key
+    # The validator repeats the same message for each missing key.
+    problems = dict.fromkeys(_find_shape_problems(source))
     if problems:
         raise BundleError(problems)
     return _BundleLoader(path, source).load()

@@ -37,9 +37,8 @@ class BundleHooks:
     def __init__(self, config: pytest.Config) -> None:
         config.addinivalue_line("markers", "bundle: cases and thresholds of behaviour bundles")
         self.config = config
-        self._keywords: dict[
-            tuple[str, ...], dict[str, Any]
-        ] = {}  # shared by all cases with the same tags, to save memory
+        # Cases with the same tags share one mapping, to save memory.
+        self._keywords: dict[tuple[str, ...], dict[str, Any]] = {}
         source = "a conftest.py brings it: pytest_corpus_bundle_scorers"
         self.session = BundleSession(
             options.read_options(config), results_of(config).store, self._plugin_functions, self._openers, source

@@ -89,11 +89,8 @@ class ConclusionHooks:
             *([f"corpus budget: {options.budget}"] if options.budget.limits else []),
             *([f"corpus shard: {options.shard}"] if options.shard else []),
             *progress.environment_warnings(os.environ),
-            *(
-                (*progress.capability_lines(known), *progress.untested_components(known))
-                if self.state.distributes
-                else ()
-            ),
+            *(progress.capability_lines(known) if self.state.distributes else ()),
+            *(progress.untested_components(known) if self.state.distributes else ()),
         ]
 
     def pytest_report_collectionfinish(self, items: Sequence[pytest.Item]) -> list[str]:

@@ -237,9 +237,8 @@ def _validate_cached(found: Any) -> dict[str, list[str]]:
     }
 
 
-RAISED = re.compile(
-    r"at ((?!/|\.\./)[^:]+\.py):(\d+)(?:  \(logged\))?$"
-)  # a position in a file below the current folder
+# A position in a file below the current folder.
+RAISED = re.compile(r"at ((?!/|\.\./)[^:]+\.py):(\d+)(?:  \(logged\))?$")
 MOST = 10  # the most annotations of a run; GitHub shows no more of one kind for a step
 LONGEST_SUMMARY = 1_000_000  # the most bytes written to the summary of a step, slightly below GitHub's limit
 TRUNCATED = "\n\nThe rest is left out: GitHub takes no more.\n"

@@ -58,9 +58,7 @@ class RecordedAdapter(FactoryAdapter):
         self._process = ""
         self._entered = inputs.scope_entries()
         self._known: list[tuple[Shared, dict[str, Any]]] = []
-        keys = sorted(
-            transcript.tests, key=lambda key: transcript.tests[key].process
-        )  # sorted() keeps the order within each process
+        keys = sorted(transcript.tests, key=lambda key: transcript.tests[key].process)  # the order within each is kept
         self._places = {key: place for place, key in enumerate(keys)}
 
     @property

@@ -84,9 +84,8 @@ def begin_inputs(item: pytest.Item, adapter: Adapter) -> None:
         scope += f" {adapter.number}"
     places = positions_of(item.session)
     own = inputs.Run(adapter.options.seed, adapter.settings.run, adapter.process, len(places))
-    place = places.get(item.nodeid, 0) + (begun - 1) * (
-        len(places) + FACTS
-    )  # other requests than before, because an adapter may cache answers
+    # A rerun sends other requests than before, because an adapter may cache answers.
+    place = places.get(item.nodeid, 0) + (begun - 1) * (len(places) + FACTS)
     inputs.begin_test(own, scope, place, case_number_of(item))
 
 
@@ -285,9 +284,8 @@ class ConcurrentTests:
             self._known.add(each)
             if isinstance(each, pytest.Function) and self._may_begin(each, subject):
                 found.append(each)
-        self._waiting.extend(
-            sorted(found, key=case_number_of)
-        )  # the first case of each function first, because they are the longest
+        # The first case of each function is the longest, so it begins first.
+        self._waiting.extend(sorted(found, key=case_number_of))
 
     def _may_begin(self, item: pytest.Function, subject: Subject) -> bool:
         """True if a test may run concurrently with others."""

@@ -115,11 +115,9 @@ def _split_repetitions(record: TestRecord, repeats: Mapping[str, int] | None) ->
         each = replace(record, repetition=number)
         if number > 1:
             each = replace(each, duration_s=0.0, calls=0, findings=())
-        yield (
-            each
-            if number <= runs - passed
-            else replace(each, outcome="satisfied", reason="", keyword="", blocked_by="")
-        )
+        if number > runs - passed:
+            each = replace(each, outcome="satisfied", reason="", keyword="", blocked_by="")
+        yield each
 
 
 def deviations_of(document: Document) -> Iterator[Deviation]:

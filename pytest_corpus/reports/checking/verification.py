@@ -274,11 +274,8 @@ def find_faults_in(
         found += (f"{said}: whether anything is missing cannot be verified here; use that version" for said in other)
     else:
         found += _check_catalogue(document)
-        found += (
-            find_contradictions(document, today, shipped, {} if known is None else known)
-            if document["complete"]
-            else ()
-        )
+        if document["complete"]:
+            found += find_contradictions(document, today, shipped, {} if known is None else known)
     return [*found, *_check_totals(document), *_check_verdicts(document), *_check_deviations(document, today)]
 
 

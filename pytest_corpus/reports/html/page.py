@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_corpus.reports import bundle_view, view
 from pytest_corpus.reports.catalogue import read_rulings
 from pytest_corpus.reports.difference import CHANGES, KINDS
+from pytest_corpus.reports.html.bundles import SIGNS
 from pytest_corpus.reports.text import (
     STATUS_SIGNS,
     STATUS_WORDS,
@@ -87,7 +88,7 @@ def _environment() -> Environment:
         VERDICT_WORDS=VERDICT_WORDS,
         VERDICT_TONES=view.TONES,
         SIGNS={"good": "✓", "caution": "!", "bad": "✗", "none": "○"},
-        CASE_SIGNS={"passed": "✓", "failed": "✗", "error": "!", "not_judged": "○", "not_asked": "○"},
+        CASE_SIGNS=SIGNS,
         COMPARED={"better": ("good", "▲"), "worse": ("bad", "▼"), "cannot_tell": ("none", "○")},
         CHANGES=CHANGES,
         CHANGE_TONES={"new": "bad", "same": "caution", "fixed": "good"},

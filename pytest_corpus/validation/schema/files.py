@@ -74,9 +74,8 @@ class SchemaTable:
     def _aliases(self) -> dict[str, tuple[SchemaFile, str | None]]:
         """Every accepted name, with its schema and the edition that the name demands."""
         aliases: dict[str, tuple[SchemaFile, str | None]] = {}
-        for schema in reversed(
-            self.schemas
-        ):  # the protocol's schemas come last, so that they win over a user's file of the same name
+        # The protocol's schemas come last, so that they win over a user's file of the same name.
+        for schema in reversed(self.schemas):
             for own, file in zip(schema.own, schema.files, strict=True):
                 meant = (schema, None if own == schema.own[0] else own)
                 file_name = file.rpartition("/")[2]
