@@ -8,7 +8,7 @@ adapter is responsible (R147). Requests to a new namespace are retried whenever 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Protocol, TypeVar
 
@@ -136,7 +136,7 @@ class Retries:
             break_off_body(crowded=True)  # the adapter may refuse calls because it is busy
             return self._repeat_call(op, attempt, failing, answer, begun)
         if isinstance(answer, (Reply, StreamReply)) and answer.is_error and has_transient_error(answer.exchange):
-            self._drop_exchanges([answer.exchange])  # a gateway may have sent it, so the audit skips it
+            self._calls.client.part.drop([answer.exchange])  # a gateway may have sent it, so the audit skips it
         self._note_answer(op, answer)
         return answer
 
@@ -258,7 +258,7 @@ class Retries:
         if hint_s(made[0][0]) is not None:
             self._outages.waited_s = before_s
         self._outages.interruptions += 1
-        self._drop_exchanges(reply.exchange for replies in made for reply in replies)
+        self._calls.client.part.drop(reply.exchange for replies in made for reply in replies)
         self._note_answer(op, answer)
         return answer
 
@@ -267,10 +267,7 @@ class Retries:
         self._outages.own[op] = self._outages.own.get(op, 0) + 1
         for reply in made[-1]:
             reply.exchange.own = True
-        self._drop_exchanges(reply.exchange for replies in made[:-1] for reply in replies)
-
-    def _drop_exchanges(self, exchanges: Iterable[Exchange]) -> None:
-        self._calls.client.part.drop(exchanges)
+        self._calls.client.part.drop(reply.exchange for replies in made[:-1] for reply in replies)
 
     # -- looking for the provider ------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ from pytest_corpus.adapter.scope import part_of
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import Undecided, Violation
 from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.retries import UNRELATED
 from pytest_corpus.kit.run_state import MOST_IN_FLIGHT
 
 PROMPT_S = 0.005
@@ -30,9 +31,6 @@ FIRST = 8
 
 SLOWER = 3.0
 """If concurrent calls take this many times as long as single calls, the number of tests is halved."""
-
-UNRELATED = ("capabilities", "health")
-"""Operations whose times are ignored, because they need no answer of the provider."""
 
 
 def times_of_plain_calls(subject: Subject) -> Iterator[float]:

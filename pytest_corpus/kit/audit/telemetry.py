@@ -131,10 +131,8 @@ def _stream_outcome_findings(exchange: Exchange, component: str, counted: list[C
     total = sum(count.value for count in counted if isinstance(count.value, (int, float)))
     if len(counted) != 1 or total != 1:
         got = f"{len(counted)} calls of this counter, with the sum {describe(total)}"
-        yield (
-            count_requirement(component),
-            Violation(f"one call of the counter {STREAM_OUTCOME}, with the value 1", got),
-        )
+        wanted = f"one call of the counter {STREAM_OUTCOME}, with the value 1"
+        yield count_requirement(component), Violation(wanted, got)
     elif component not in catalogue()["COM-OBS-18"].components:
         return
     elif not is_hidden_failure(exchange) and not is_outcome_named(counted[0], exchange):
@@ -191,10 +189,8 @@ def _context_label_findings(labels: Mapping[str, Any], ctx: Mapping[str, Any]) -
         wanted = "deadline_bucket where a deadline was given"
         yield "COM-OBS-10", Violation(wanted, "no deadline_bucket", "extra.deadline_bucket")
     elif deadline is None and bucket is not None:
-        yield (
-            "COM-OBS-10",
-            Violation("no deadline_bucket without a deadline", "a deadline_bucket", "extra.deadline_bucket"),
-        )
+        wanted = "no deadline_bucket without a deadline"
+        yield "COM-OBS-10", Violation(wanted, "a deadline_bucket", "extra.deadline_bucket")
 
 
 def _allowed_codes(exchange: Exchange) -> set[str]:
