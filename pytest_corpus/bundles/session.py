@@ -78,11 +78,6 @@ class BundleRun:
     _decided: bool = False
 
     @property
-    def key(self) -> str:
-        """The unique name of the run in reports."""
-        return f"{self.bundle.file} | {self.label}"
-
-    @property
     def label(self) -> str:
         """The name of the variant, if any, and of the provider; unique within the bundle."""
         return f"{self.bundle.variant} {self.provider}".lstrip()

@@ -57,11 +57,6 @@ class RecordedFinding:
     story: dict[str, Any]
 
     @property
-    def key(self) -> Key:
-        """The key of the finding's test in the transcript."""
-        return self.adapter, self.test, self.repetition
-
-    @property
     def test_of_exchange(self) -> Key:
         """The key of the test that the exchange belongs to."""
         return self.adapter, self.exchange.get("test", self.test), self.exchange.get("repetition", self.repetition)
