@@ -341,8 +341,9 @@ class Retries:
         if unready and self._calls.principal in worked and self._can_call_elsewhere(op):
             self._outages.never_readable.add(self._calls.component)
             return False
-        is_own = not worked or self._is_starting(op, left) or (unready and self._calls.principal not in worked)
-        if is_own or self._can_call_new_instance(op):
+        is_own = not worked or (unready and self._calls.principal not in worked)
+        is_late = self._is_starting(op, left) and self._can_call_elsewhere(op)
+        if is_own or is_late or self._can_call_new_instance(op):
             self._outages.hopeless.add(self._calls.component)
             return False
         self._outages.interruptions += 1

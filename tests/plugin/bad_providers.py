@@ -2,7 +2,8 @@
 
 `CORPUS_TEST_PROVIDER` says how: ``random=SEED`` for 1 % of its calls, ``front=SEED`` for 1 % of all requests, which a
 gateway before the adapter answers; ``gone=AT,FOR`` for a time in seconds after the first call (without ``FOR`` it
-stays away); ``restart=AT,FOR`` for one that forgets nothing and answers slowly that it is away.
+stays away); ``restart=AT,FOR`` for one that forgets nothing and answers slowly that it is away; ``spent=CALLS`` for one
+whose quota is used up for a day after so many calls.
 """
 
 import asyncio
@@ -24,12 +25,16 @@ RETRYABLE = (
 HOW, _, GIVEN = os.environ.get("CORPUS_TEST_PROVIDER", "random=1").partition("=")
 CHANCE = random.Random(GIVEN)
 STARTED: list[float] = []
+HINTS_MS = {"rate_limited": 20, "spent": 86_400_000}
 
 
 def fails() -> bool:
     if HOW in ("random", "front"):
         return CHANCE.random() < 0.01
     at, *lasting = (float(part) for part in GIVEN.split(","))
+    if HOW == "spent":
+        STARTED.append(time.monotonic())
+        return len(STARTED) > at
     if not STARTED:
         STARTED.append(time.monotonic())
     past = time.monotonic() - STARTED[0] - at
@@ -44,10 +49,10 @@ class BadProvider:
 
     async def reached(self, op: str, **facts: Any) -> None:
         if facts.get("chunk") is None and self._fails():
-            kind, status, _, _ = CHANCE.choice(RETRYABLE)
+            kind, status, _, _ = RETRYABLE[-1] if HOW == "spent" else CHANCE.choice(RETRYABLE)
             if HOW == "restart":
                 await asyncio.sleep(1)
-            raise ProviderFault(kind, status, 20 if kind == "rate_limited" else None, "away")
+            raise ProviderFault(kind, status, HINTS_MS.get(HOW, HINTS_MS.get(kind)), "away")
         await self._provider.reached(op, **facts)
 
 

@@ -55,6 +55,14 @@ def test_the_provider_may_go_away(project: Project, monkeypatch: pytest.MonkeyPa
     assert result.ret == 0
 
 
+@pytest.mark.parametrize(("component", "calls"), [("llm", 400), ("embedding", 180)])
+def test_a_quota_may_be_used_up(project: Project, monkeypatch: pytest.MonkeyPatch, component: str, calls: int) -> None:
+    """The adapter is not blamed, though an operation or an instance that never worked is refused first."""
+    result = run(project, monkeypatch, f"spent={calls}", component)
+    report = project.report()
+    assert (violated(report), report["verdict"]) == (set(), "partial"), said(result)
+
+
 GOES_AWAY = """
 from pathlib import Path
 from pytest_corpus.adapter.fault_plan import ProviderFault
