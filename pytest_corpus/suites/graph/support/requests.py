@@ -129,7 +129,7 @@ class GraphRequests(Requests):
         ]
         if self._graph.accepts_filters:
             found.append(Request("bulk_vertices", {"limit": 2, "filter": {"corpus_rank": number}}))
-        for name in ASKING if self._graph.dialect else ():
+        for name in filter(self._graph.works, ASKING if self._graph.dialect else ()):
             plain = self.minimal(name)
             found.append(Request(name, {**plain, "params": {**plain["params"], "group": number}}))
             if self._accepts_structured_parameters(name):

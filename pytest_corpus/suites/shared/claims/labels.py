@@ -201,6 +201,7 @@ def expect_plausible_duration(subject: Subject, name: str, requirement: str) -> 
     """
     kind = "unavailable" if requirement == "COM-ERR-22" else "slow"
     if "provider" not in subject.client.hooks:
+        subject.require(name)
         reply = (
             invoke_plain(subject, name) if kind == "slow" else subject.invoke(name, subject.requests.wrong_types(name))
         )
