@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.outcomes import NotAssessed, Undecided, Violation, difference
+from pytest_corpus.kit.outcomes import NotAssessed, QuotaUsedUp, Undecided, Violation, difference
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.store.results import next_cursor
 from pytest_corpus.kit.store.store import parts_of
@@ -190,7 +190,10 @@ class GraphSandbox(EdgeViews):
     def _write(self, name: str, kind: str, items: tuple[Mapping[str, Any], ...]) -> list[str]:
         self.graph.require(name)
         for part in parts_of([*items], self.graph.items_per_request):
-            expect.full_success(self.call(name, {kind: [*part]}), f"{name} of valid {kind} to work")
+            reply = self.call(name, {kind: [*part]})
+            if self.graph.store.is_full(reply):
+                raise QuotaUsedUp(Obstacle.QUOTA, reply=reply if reply.is_error else "failed items")
+            expect.full_success(reply, f"{name} of valid {kind} to work")
         return [str(item["properties"].get("corpus_value")) for item in items]
 
     def remove(self, kind: str, *names: str) -> None:
