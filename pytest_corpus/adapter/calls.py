@@ -139,7 +139,7 @@ async def _call_stream(transport: Transport, exchange: Exchange) -> None:
 
 
 def _note_answer(data: bytes, started: float, exchange: Exchange) -> bool:
-    """Note an answer; return True if another answer may follow."""
+    """Record an answer; return True if another answer may follow."""
     if len(data) > MAX_STREAM_BYTES:
         exchange.fault = CallFault("cut_off", TOO_LARGE)
         return False
@@ -187,7 +187,7 @@ def endless_fault(exchange: Exchange) -> CallFault:
 
 
 def note_fault(exchanges: Sequence[Exchange], fault: CallFault) -> None:
-    """Note a fault in every exchange that has no answer."""
+    """Record a fault in every exchange that has no answer."""
     for exchange in exchanges:
         if not exchange.frames:
             exchange.fault = exchange.fault or fault

@@ -243,7 +243,7 @@ class AdapterClient:
         self.meter.spending.admit(len(batch.exchanges))
 
     def _begin_scopes(self, batch: CallBatch) -> None:
-        """Note the plans at the provider, and begin the scope of each call, which gets the reports on the call."""
+        """Record the plans at the provider, and begin the scope of each call, which gets the reports on the call."""
         self.provider.settle()
         batch.plans = tuple(self.provider.plans)
         for exchange in batch.exchanges:
@@ -253,7 +253,7 @@ class AdapterClient:
             self._hooks.attribution.begin(observed)
 
     def _note_end(self, batch: CallBatch) -> None:
-        """Note facts about calls that have ended: arrivals at the provider, times, planned secret texts."""
+        """Record facts about calls that have ended: arrivals at the provider, times, planned secret texts."""
         batch.arrivals, batch.generation = self.provider.take_arrivals(), self.instance.generation
         batch.called = frozenset(self.remote.hooks.called_hooks if self.remote is not None else ())
         self.meter.count_calls(batch.component, batch.exchanges)

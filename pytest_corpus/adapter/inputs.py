@@ -56,10 +56,10 @@ class Source:
             time.sleep(seconds)
 
     def enter(self, scope: str) -> None:
-        """Note that the following inputs belong to this shared fact or clean-up, until `leave`."""
+        """Record that the following inputs belong to this shared fact or clean-up, until `leave`."""
 
     def leave(self) -> None:
-        """Note that the current scope has ended."""
+        """Record that the current scope has ended."""
 
 
 @dataclass(frozen=True, slots=True)

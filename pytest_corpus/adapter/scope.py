@@ -155,7 +155,7 @@ class Observed:
     late: ReportWaiter | None = None
 
     def end(self, at: float, *, is_given_up: bool = False) -> None:
-        """Note the end of the call."""
+        """Record the end of the call."""
         self.ended, self.is_given_up, self.part = at, is_given_up, None
 
     @property
@@ -255,7 +255,7 @@ class Attribution:
         return latest.part if latest is not None and latest.part is not None else self.outside
 
     def begin(self, call: Observed) -> None:
-        """Note the beginning of a call."""
+        """Record the beginning of a call."""
         call.began, call.part = time.monotonic(), self.part
         call.plans = call.part.plans
         self._calls.append(call)

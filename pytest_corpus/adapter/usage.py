@@ -133,7 +133,7 @@ class Outages:
     never_readable: set[str] = field(default_factory=set)
 
     def note_failure(self, began: float) -> None:
-        """Note the failure of a call that began at a time of the monotonic clock."""
+        """Record the failure of a call that began at a time of the monotonic clock."""
         self.began, self.clock = began, inputs.read("clock", lambda: time.strftime("%H:%M:%S"))
 
     @property

@@ -62,7 +62,7 @@ def reading_separately() -> Iterator[list[Exchange]]:
 
 
 def note_check() -> None:
-    """Note a check that could have failed. A test without such a check does not decide its requirement."""
+    """Record a check that could have failed. A test without such a check does not decide its requirement."""
     if (at_hand := _CURRENT.get()) is not None:
         at_hand.checks += 1
 
@@ -74,7 +74,7 @@ def note_condition_held() -> None:
 
 
 def look_at(*exchanges: Exchange) -> None:
-    """Note that a test reads these exchanges. The last exchange counts as read last."""
+    """Record that a test reads these exchanges. The last exchange counts as read last."""
     at_hand = _CURRENT.get()
     if at_hand is None or not exchanges:
         return
@@ -86,7 +86,7 @@ def look_at(*exchanges: Exchange) -> None:
 
 
 def look_at_capabilities(capabilities: Capabilities) -> None:
-    """Note that a test reads the capabilities, which were requested before any test."""
+    """Record that a test reads the capabilities, which were requested before any test."""
     exchange = Exchange({"op": f"{capabilities.component}.capabilities", "ctx": {}, "args": {}}, streaming=False)
     exchange.frames.append(Frame({"ok": True, "code": "OK", "result": capabilities.document}, 0, 0.0))
     look_at(exchange)

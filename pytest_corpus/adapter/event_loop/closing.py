@@ -54,7 +54,7 @@ class ClosingBudget:
         return False
 
     def note_hanging(self, label: str) -> None:
-        """Note a fresh instance whose closing did not end in time."""
+        """Record a fresh instance whose closing did not end in time."""
         self._hung[label] += 1
 
     def describe_failures(self, label: str) -> list[str]:

@@ -228,7 +228,7 @@ class ProviderProbe:
         await asyncio.gather(*(server.aclose() for server in servers), return_exceptions=True)
 
     async def reached(self, op: str, **facts: Any) -> None:
-        """Note that an operation or a chunk reached the provider, and carry out its planned fault. Chunks are not
+        """Record that an operation or a chunk reached the provider, and carry out its planned fault. Chunks are not
         counted. Other calls continue.
 
         Raises:
@@ -239,8 +239,9 @@ class ProviderProbe:
         await (asyncio.sleep(0) if plan is None else plan.carry_out())
 
     def count_arrival(self, op: str, *, able: Collection[str] | None = None, **facts: Any) -> Plan | None:
-        """Note that an operation or a chunk reached the provider, and return its planned fault. The caller carries out
-        the fault. Chunks are not counted.
+        """Record that an operation or a chunk reached the provider, and return its planned fault.
+
+        The caller carries out the fault. Chunks are not counted.
 
         A tunnel passes in `able` the kinds of faults that it can carry out.
         """

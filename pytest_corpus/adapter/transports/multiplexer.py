@@ -90,7 +90,7 @@ class CallMultiplexer:
             self._waiting[number].put_nowait(frame)
 
     def refuse_binary(self, message: bytes) -> None:
-        """Note a binary message."""
+        """Record a binary message."""
         self._notify_listeners(message, binary=True)
         self.fail(CallFault("not_json", "a binary message, where text is expected"))
 

@@ -137,7 +137,7 @@ class Program(asyncio.SubprocessProtocol):
         self._takers[fd].feed(data)
 
     def pipe_connection_lost(self, fd: int, _error: Exception | None) -> None:
-        """Note that the program closed one of its files."""
+        """Record that the program closed one of its files."""
         if fd == STDIN:
             self._writable.set()
             return
@@ -147,12 +147,12 @@ class Program(asyncio.SubprocessProtocol):
             self._start_end_report()
 
     def process_exited(self) -> None:
-        """Note that the program ended; its children may keep its output open."""
+        """Record that the program ended; its children may keep its output open."""
         self._exited.set()
         self._start_end_report()
 
     def pause_writing(self) -> None:
-        """Note that the program reads too slowly."""
+        """Record that the program reads too slowly."""
         self._writable.clear()
 
     def resume_writing(self) -> None:

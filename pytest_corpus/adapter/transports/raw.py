@@ -133,7 +133,7 @@ class RawAnswer:
         return self.left_s is None and self.fault is None
 
     def note_leaving(self) -> None:
-        """Note that the client leaves."""
+        """Record that the client leaves."""
         self.left_s = self.elapsed_s
 
 

@@ -185,7 +185,7 @@ class ConclusionHooks:
         return self.result.exit_code(given)
 
     def _note_changes(self, result: RunResult) -> None:
-        """Note the changes since the last run, with the adapter's name if there are several adapters."""
+        """Record the changes since the last run, with the adapter's name if there are several adapters."""
         several = len(result.ledgers) > 1
         for ledger, verdict in zip(result.ledgers, result.verdicts, strict=True):
             if said := changes_since_last_run(self.state.config, ledger, verdict):

@@ -216,7 +216,7 @@ class ConcurrentTests:
     def find_disturbance(
         self, item: pytest.Item, attempt: Attempt | None, target: Any, ending: Ending, seen: Collection[Violation]
     ) -> Violation | None:
-        """Note the end of a test that ran alone; return a violation if several tests fail only in concurrent runs."""
+        """Record the end of a test that ran alone; return a violation if several tests fail only in concurrent runs."""
         if isinstance(target, Subject) and self.width.is_open and target.store.isolates_tests:
             late_s = max(target.settle_time.seconds or 0.0, target.client.late_reports.seen_s)
             self.width.note_single_test(target.part.own_exchanges, late_s=late_s)

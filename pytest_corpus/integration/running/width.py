@@ -147,14 +147,14 @@ class Width:
             self.now = min(self.now, most)
 
     def note_single_test(self, exchanges: Iterable[Exchange], *, late_s: float = 0.0) -> None:
-        """Note how long calls and late metrics took in a test that ran alone. If they are slow, allow several tests."""
+        """Record the times of calls and late metrics in a test that ran alone. If they are long, allow more tests."""
         self._alone.note(exchanges)
         waits = max(self._alone.longest_s, late_s) > PROMPT_S
         if self._asked is None and self.now == 1 and not self._objected and waits:
             self.now = self.peak = min(FIRST, self._most)
 
     def note_concurrent_test(self, exchanges: Iterable[Exchange]) -> None:
-        """Note the times of a concurrent test, and increase or halve the number of concurrent tests."""
+        """Record the times of a concurrent test, and increase or halve the number of concurrent tests."""
         self._beside.note(exchanges)
         self._ended += 1
         self._since_halved += 1

@@ -102,19 +102,19 @@ class Leftovers:
     names: dict[Place, dict[str, bool | None]] = field(default_factory=dict)
 
     def add(self, place: Place, names: Iterable[str]) -> None:
-        """Note that things of these names may now be in the store."""
+        """Record that things of these names may now be in the store."""
         held = self.names.setdefault(place, {})
         for name in names:
             held.setdefault(name)
 
     def note_outcome(self, place: Place, names: Iterable[str], *, is_success: bool) -> None:
-        """Note the outcome of a write of these names, if the names were added before."""
+        """Record the outcome of a write of these names, if the names were added before."""
         held = self.names.get(place, {})
         for name in held.keys() & set(names):
             held[name] = is_success or bool(held[name])
 
     def remove(self, place: Place, names: Iterable[str]) -> None:
-        """Note that things of these names are deleted."""
+        """Record that things of these names are deleted."""
         held = self.names.get(place, {})
         for name in names:
             held.pop(name, None)

@@ -202,7 +202,7 @@ class Settling:
         return postpone_deadline(request, waited_s) if waited_s else request
 
     def note(self, request: Any, *, refused: bool = False) -> None:
-        """Note that a request may have written data."""
+        """Record that a request may have written data."""
         op = BY_OP.get(op_of(request))
         if op is not None and op.mutating and self.known.seconds != 0:
             places = self.places_written(request)

@@ -149,12 +149,12 @@ class Records:
                 self._journal.remove(place, names)
 
     def end_test(self, test: Part) -> None:
-        """Note that the test which wrote certain things has ended."""
+        """Record that the test which wrote certain things has ended."""
         new = set(self.select(State.NEW))
         self.change_records([thing for thing in self._of_part.pop(test, ()) if thing in new], state=State.OLD)
 
     def note_outcome(self, things: Iterable[Thing], *, is_success: bool) -> None:
-        """Note the outcome of a write of things."""
+        """Record the outcome of a write of things."""
         for place, names in names_by_place(things).items():
             self._journal.note_outcome(place, names, is_success=is_success)
 
@@ -243,7 +243,7 @@ class Store:
         return self.written.add(writes)
 
     def note_outcome(self, request: Any, *, is_success: bool) -> None:
-        """Note the success or failure of a request for the things that it wrote."""
+        """Record the success or failure of a request for the things that it wrote."""
         self.written.note_outcome(self._things_written(request), is_success=is_success)
 
     def note_reply(self, request: Any, reply: Reply, fresh: Iterable[Thing], *, alone: bool = True) -> None:

@@ -48,7 +48,7 @@ def test_a_plain_batch_is_embedded(embedding: Embedding, many: int) -> None:
 def test_each_text_gets_its_own_vector(embedding: Embedding, requirement: str, how: str) -> None:
     """There is one embedding for each text, in the order of the texts and with their positions.
 
-    The last arrangement is tried with each listed model.
+    The last case of `how` is tried with each listed model.
     """
     texts = batches.arrange_texts(embedding, how, batches.require_batch_size(embedding, 6))
     for model in embedding.models_able_to("embed_batch")[: None if how == ARRANGEMENTS[-1] else 1]:

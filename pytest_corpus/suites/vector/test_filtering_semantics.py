@@ -256,7 +256,7 @@ def test_a_crowd_does_not_push_out_what_meets_the_filter(vector: Vector) -> None
     query: dict[str, Any] = {"vector": direction(8, vector.dimensions), "top_k": 3, "filter": {"kind": "far"}}
     before = sandbox.ids(**query)
     expect.applicable(
-        before or not vector.limits.is_approximate, "an approximate search does not find the near vectors"
+        before or not vector.limits.is_approximate, "the approximate search did not find the near vectors"
     )
     with expect.resting_on("VEC-FILTER-1"):
         expect.check(before, "the vectors that meet the filter", "no matches", "result.matches")

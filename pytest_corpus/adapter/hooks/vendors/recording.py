@@ -101,17 +101,17 @@ class ProviderExchange:
         return round((time.monotonic() - self._begun) * 1000, 1)
 
     def begin(self, status: int, reason: str | None, headers: Iterable[tuple[str, str]]) -> None:
-        """Note the status and the headers of the provider's answer."""
+        """Record the status and the headers of the provider's answer."""
         kept = [(name, value) for name, value in headers if _LIMITS.match(name) or not _SECRET.search(name)]
         self._answer.status, self._answer.reason, self._answer.headers = status, reason, kept
         self._answer.at_ms = self._ms
 
     def add(self, part: bytes) -> None:
-        """Note a part of the answer."""
+        """Record a part of the answer."""
         self._answer.parts.append((self._ms, part))
 
     def end(self, ending: Ending) -> None:
-        """Note the end of the answer."""
+        """Record the end of the answer."""
         self._answer.ending, self._answer.took_ms = ending, self._ms
 
     def missing_answer_error(self) -> MissingAnswer:

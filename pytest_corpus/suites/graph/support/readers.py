@@ -214,7 +214,7 @@ class GraphSettling(Settling):
         return frozenset((*places, *edges, *_NAMESPACE.findall(args)) if groups else ())
 
     def note(self, request: Any, *, refused: bool = False) -> None:
-        """Note a write. A refused write is not noted if it concerns only the seeds or plain nodes."""
+        """Record a write. A refused write is not noted if it concerns only the seeds or plain nodes."""
         plain = {self._graph.seeds.tag, _edge_group(self._graph.seeds.tag), self._graph.plain.tag}
         if not (refused and isinstance(request, Mapping) and self.places_written(request) <= plain):
             super().note(request, refused=refused)

@@ -129,7 +129,7 @@ class GraphActions(Actions):
         self._places.clear()
 
     def note(self, name: str, args: Mapping[str, Any], place: tuple[str | None, str | None]) -> None:
-        """Note a call of an operation; `place` is a pair of tenant and namespace."""
+        """Record a call of an operation; `place` is a pair of tenant and namespace."""
         self.done.add(name)
         if place[1] is not None:
             self.done.add(IN_A_NAMESPACE)

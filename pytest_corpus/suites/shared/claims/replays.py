@@ -78,7 +78,7 @@ class TestLateReplays:
 
     @pytest.mark.requirement("COM-IDEM-6")
     def test_a_key_outlasts_fifty_others_and_five_seconds(self, subject: Subject) -> None:
-        """A write that is repeated after five seconds and fifty writes with other keys is not applied again."""
+        """A repeated write is not applied again, even after five seconds and fifty writes with other keys."""
         expect_key_outlasts(subject, OTHER_KEYS, LASTING_S)
 
 

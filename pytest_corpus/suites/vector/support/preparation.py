@@ -74,7 +74,7 @@ class Preparation:
                         ready.add(key)
 
     def note_refused_delete(self, request: Any) -> None:
-        """Note that a delete was refused, so the items that were made for it still exist."""
+        """Record that a delete was refused, so the items that were made for it still exist."""
         args = request.get("args") if isinstance(request, Mapping) else None
         if not isinstance(args, Mapping) or tenant_of(request) is not None:
             return
@@ -154,7 +154,7 @@ class VectorSettling(Settling):
         return frozenset([str(found[0] or "default"), *(str(name) for name in found[1:] if name)] if found else ())
 
     def reads_written_data(self, name: str, request: Mapping[str, Any]) -> bool:
-        """True if a request reads written data. A delete of items that were made just for it reads nothing."""
+        """True if a request reads written data. A delete does not, if its items were written only to be deleted."""
         args = request.get("args")
         if not super().reads_written_data(name, request) or not isinstance(args, Mapping):
             return name not in self.write_independent

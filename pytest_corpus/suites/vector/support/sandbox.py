@@ -74,7 +74,7 @@ class VectorSandbox:
         return reply
 
     def note_stored(self, *items: Item) -> None:
-        """Note that these vectors are in the namespace from now on."""
+        """Record that these vectors are in the namespace from now on."""
         for item in items:
             name, components = item.get("id"), item.get("vector")
             if not isinstance(name, str) or not isinstance(components, list) or len(components) != self.dimensions:

@@ -69,7 +69,7 @@ class VectorActions(Actions):
     """The writes and the reads of a test."""
 
     def note(self, name: str, args: Mapping[str, Any]) -> None:
-        """Note a call of an operation in a sandbox."""
+        """Record a call of an operation in a sandbox."""
         if name == "upsert":
             self.done.add(WRITING)
         if name in ("query", "batch_query"):

@@ -213,7 +213,10 @@ def rules_of(graph: Graph) -> list[Rule[GraphContents]]:
         return chance.choice(KINDS), chance.choice(NAMES), chance.choice(pairs)
 
     def take_and_compare(trial: Trial[GraphContents], act: Callable[[GraphContents], None], *writes: Write) -> None:
-        """Carry out a step, then compare nodes or edges in turn. If writes show late, compare both every five steps."""
+        """Carry out a step. Compare nodes after one step and edges after the next.
+
+        If writes become visible late, compare both after every fifth step.
+        """
         before = len(trial.calls)
         trial.take_step(Step(act, names=names_of(*writes)))
         if len(trial.calls) > before:
