@@ -355,7 +355,7 @@ def test_concurrent_operations_on_the_same_nodes(graph: Graph, requirement: str)
         check_histories(
             events,
             is_convergent,
-            "each read shows a whole node or no node, and the last read shows what the last write or delete left",
+            "each read shows a whole node or no node, and the last read shows the state after the last change",
         )
         return
     require_strong_consistency(graph)

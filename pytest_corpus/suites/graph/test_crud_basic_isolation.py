@@ -160,7 +160,7 @@ def test_a_delete_of_edges_stays_in_its_place(graph: Graph, by: str) -> None:
 
 @pytest.mark.requirement("COM-CONC-1")
 def test_writes_of_two_tenants_at_the_same_time_stay_apart(graph: Graph) -> None:
-    """Nodes in concurrent writes of two tenants belong to the right tenant, and concurrent queries show this."""
+    """If two tenants write at the same time, a query of each tenant at the same time finds only its own nodes."""
     graph.require("upsert_nodes")
     tenants = isolation.two_tenants(graph)
     nodes = {place: place.node("a") for place in tenants}

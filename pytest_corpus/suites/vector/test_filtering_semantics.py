@@ -111,7 +111,7 @@ MOST_BATCHES = 50
 def matching_items(sandbox: VectorSandbox, wanted: Any, items: Sequence[Item], *refusals: str) -> list[Item] | None:
     """Return the vectors that a filter selects, or None if it is refused with one of the classes `refusals`.
 
-    A limit on matches, or an approximate search, requires a query for each vector.
+    If the number of matches is limited or the search is approximate, each vector is queried separately.
     """
     count = len(items) + 1
     whole = sandbox.vector.limits.cap_matches(count) == count and not sandbox.vector.limits.is_approximate

@@ -423,7 +423,7 @@ def test_concurrent_operations_on_the_same_ids(vector: Vector, requirement: str)
         check_histories(
             history(vector),
             is_convergent,
-            "each read shows a whole vector or no vector, and the last read shows what the last write or delete left",
+            "each read shows a whole vector or no vector, and the last read shows the state after the last change",
         )
         return
     require_strong_consistency(vector)

@@ -146,8 +146,8 @@ FORMATS: Final[Mapping[str, Mapping[str, Any]]] = {
     "vector-dimensions": {"minItems": 1, "maxItems": 10_000},
     "timestamp": {"pattern": r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{3})?Z$"},
 }
-"""The formats of this protocol as equivalent keywords: an array of 1 to 10000 items (SCHEMA 10.3, 12.C), and ISO 8601
-in UTC with or without milliseconds (10.3). The compiled validator itself knows the formats of JSON Schema."""
+"""The protocol's own formats, each as keywords of JSON Schema that mean the same: an array of 1 to 10000 items (SCHEMA
+10.3, 12.C), and ISO 8601 in UTC with or without milliseconds (10.3). The validator knows the formats of JSON Schema."""
 
 _BOUNDS: Final = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 _DATA: Final = ("const", "enum", "default", "examples")

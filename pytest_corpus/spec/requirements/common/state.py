@@ -13,7 +13,7 @@ COM-CACHE-1 MUST: A cached answer is not given to another tenant.
   hint: include the tenant hash in every cache key, in batches too
 COM-CACHE-2 MUST: A cached answer is never given to another tenant, whatever `cache_scope` says.
   from SPECIFICATION 6.1, R55, R134, R139; needs provider, supports_caching; quiet for vector, graph
-  hint: keep the tenant hash in the key whatever `cache_scope` says, in `ctx` or in `attrs`
+  hint: keep the tenant hash in the key, even if a `cache_scope` in `ctx` or in `attrs` says otherwise
 COM-IDEM-3 MUST: A replay under the same idempotency key applies nothing again, and is answered as the first call was.
   from SPECIFICATION 6.1, SPECIFICATION 11.4, R24, R61; needs idempotent_writes; for vector, graph
   hint: store the whole first answer of every write, of batches too; return it to a replay and apply nothing

@@ -130,7 +130,10 @@ class GraphStore(Store):
                 self._delete_unneeded(least)
 
     def _delete_unneeded(self, least: int = 1, kept: Container[str] = ()) -> bool:
-        """Delete unneeded items of earlier tests, at least `least` in a request; return True if any were deleted."""
+        """Delete unneeded items of earlier tests; return True if any were deleted.
+
+        A request is only sent if it deletes at least `least` items.
+        """
         return any([*self._delete_things(lambda thing: not self.lasts(thing) and thing[1] not in kept, least)])
 
     def remove_leftovers(self, until: float) -> None:
