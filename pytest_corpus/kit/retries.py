@@ -20,11 +20,11 @@ from pytest_corpus.adapter.scope import part_of
 from pytest_corpus.adapter.tracebacks import PROGRAMMING_ERRORS, logged_exception
 from pytest_corpus.adapter.turns import break_off_body
 from pytest_corpus.adapter.usage import Outages
-from pytest_corpus.kit.outcomes import Outage, QuotaUsedUp, Undecided
+from pytest_corpus.kit.outcomes import Outage, Undecided
 from pytest_corpus.kit.prerequisites import Prerequisites
 from pytest_corpus.kit.reply import Reply, StreamReply, hint_s
 from pytest_corpus.kit.requests import Calls, Request
-from pytest_corpus.kit.store.store import are_stopped_by_quota
+from pytest_corpus.kit.store.store import are_stopped_by_quota, quota_used_up
 from pytest_corpus.spec.errors import AWAY, BY_KIND, TAXONOMY
 from pytest_corpus.spec.operations import BY_OP, operations_of
 
@@ -218,7 +218,7 @@ class Retries:
         while not self._is_hopeless:
             works = self._can_call_plainly(op, made[-1])
             if are_stopped_by_quota(self._calls.store, made[-1], others_work=works):
-                raise QuotaUsedUp(f"a quota is used up: {made[-1][0] if made[-1][0].is_error else 'failed items'}")
+                raise quota_used_up(made[-1][0])
             if works and hint_s(made[-1][0]) is None:
                 break
             if not works and not self._await_provider(op, made[-1]):

@@ -170,7 +170,7 @@ def test_a_call_that_was_given_up_is_observed_whenever_its_work_ends() -> None:
 
 
 def test_a_false_time_stays_with_its_call() -> None:
-    """Where no call was given up, or none has been under way for that long."""
+    """An observation stays with its call if no call that was given up can have taken that long."""
     calls = Calls(named=False)
     ended = calls.made(late_s=0.0)
     given_up = calls.begun()

@@ -2,8 +2,8 @@
 
 `CORPUS_TEST_PROVIDER` says how: ``random=SEED`` for 1 % of its calls, ``front=SEED`` for 1 % of all requests, which a
 gateway before the adapter answers; ``gone=AT,FOR`` for a time in seconds after the first call (without ``FOR`` it
-stays away); ``restart=AT,FOR`` for one that forgets nothing and answers slowly that it is away; ``spent=CALLS`` for one
-whose quota is used up for a day after so many calls.
+stays away); ``restart=AT,FOR`` for one that forgets nothing and answers slowly that it is away; ``spent=CALLS`` for a
+quota of this number of calls a day.
 """
 
 import asyncio

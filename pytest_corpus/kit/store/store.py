@@ -15,9 +15,10 @@ from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exceptions import UNCALLABLE
 from pytest_corpus.adapter.exchange import context_of
 from pytest_corpus.adapter.scope import Part, current_part
-from pytest_corpus.kit.outcomes import Outage
+from pytest_corpus.kit.outcomes import Outage, QuotaUsedUp
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.store.leftovers import TIDY_S, Leftovers, Place, deletion_request
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.text.values import strings_of
 
 T = TypeVar("T")
@@ -303,6 +304,11 @@ def names_by_place(things: Iterable[Thing]) -> dict[Place, list[str]]:
 def parts_of(things: list[T], size: int) -> Iterator[list[T]]:
     """Split a list into parts that each fit into one request, and yield them."""
     yield from (things[start : start + size] for start in range(0, len(things), size))
+
+
+def quota_used_up(reply: Reply | StreamReply) -> QuotaUsedUp:
+    """Return the exception for a request that a quota stops, wholly or for some of its items."""
+    return QuotaUsedUp(Obstacle.QUOTA, reply=reply if reply.is_error else "failed items")
 
 
 def are_stopped_by_quota(store: Store, replies: Sequence[Reply | StreamReply], *, others_work: bool) -> bool:

@@ -156,7 +156,7 @@ def test_just_what_meets_the_filter_matches(vector: Vector, requirement: str) ->
         unknown = (
             wanted.keys() - items[0]["metadata"].keys()
         )  # a store with declared keys may refuse others (R31, R138)
-        many = len(wanted) > 1 and vector.capabilities.limit("max_filter_terms") is None  # more than are taken, perhaps
+        many = len(wanted) > 1 and vector.capabilities.limit("max_filter_terms") is None  # the limit may be one (R22)
         refusals = PERMANENT if unknown or many else ()
         expect_exact_matches(sandbox, wanted, items, [items[part] for part in parts], *refusals)
     if requirement == "VEC-FILTER-1":

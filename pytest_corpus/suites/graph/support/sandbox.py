@@ -7,10 +7,10 @@ from typing import Any, TypeVar
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.outcomes import NotAssessed, QuotaUsedUp, Undecided, Violation, difference
+from pytest_corpus.kit.outcomes import NotAssessed, Undecided, Violation, difference
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.store.results import next_cursor
-from pytest_corpus.kit.store.store import parts_of
+from pytest_corpus.kit.store.store import parts_of, quota_used_up
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.graph.support.answers import is_namespace_missing, items_of, records
 from pytest_corpus.suites.graph.support.node_group import NodeGroup
@@ -192,7 +192,7 @@ class GraphSandbox(EdgeViews):
         for part in parts_of([*items], self.graph.items_per_request):
             reply = self.call(name, {kind: [*part]})
             if self.graph.store.is_full(reply):
-                raise QuotaUsedUp(Obstacle.QUOTA, reply=reply if reply.is_error else "failed items")
+                raise quota_used_up(reply)
             expect.full_success(reply, f"{name} of valid {kind} to work")
         return [str(item["properties"].get("corpus_value")) for item in items]
 

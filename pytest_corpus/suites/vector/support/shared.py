@@ -107,8 +107,15 @@ class VectorShared(Shared):
     """
 
     learnt = (
-        *(*Shared.learnt, "itemised", "deletes_by_filter", "index_lags", "only_uuids", "knows_subtypes", "page_key"),
-        *("matches", "vectors"),
+        *Shared.learnt,
+        "itemised",
+        "deletes_by_filter",
+        "index_lags",
+        "only_uuids",
+        "knows_subtypes",
+        "page_key",
+        "matches",
+        "vectors",
     )
 
     namespaces: bool | None = None
